@@ -18,9 +18,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Counting what a transaction has freed costs a tenth of a small transaction, so several are
-// counted at once: as many as free one part in kPartsCounted of what makes a checkpoint due, but at
-// most kCountedAtOnce.
+// Counting the pages that a transaction has freed takes a tenth of the time of a small transaction.
+// So the pages of several transactions are counted at once: of as many as probably free one part in
+// kPartsCounted of options.checkpoint_bytes, but of at most kCountedAtOnce.
 constexpr uint64_t kPartsCounted = 16;
 constexpr uint64_t kCountedAtOnce = 64;
 
@@ -93,7 +93,7 @@ Checkpointer::Freed Checkpointer::freed_after(uint64_t transaction) const {
 }
 
 Status Checkpointer::pin() {
-  // Take both slots in the table of readers now. Later none may be free.
+  // Take both slots in the table of readers now, because later none may be free.
   for (Pin& pin : pins_) {
     if (const int code = pin.hold(env_); code != MDB_SUCCESS) {
       return fail(lmdb_error(code, "beginning to read the store"));
@@ -126,7 +126,7 @@ Status Checkpointer::start() {
 }
 
 Status Checkpointer::stop() {
-  // Whoever takes the write lock exclusively ends any batch, even an empty one.
+  // Taking the write lock exclusively ends any batch, even an empty one.
   const Status flushed = queue_.begin_exclusive();
   if (flushed) queue_.end_exclusive();
   {
@@ -173,12 +173,13 @@ Status Checkpointer::checkpoint() {
   while (taken_ < request) taken_changed_.wait(mutex_);
   GM_INVARIANT("S4", !last_ || durable_snapshot_ >= newest,
                "transaction " + std::to_string(newest) + " of " + folder_.path().string());
-  // last_ may be the failure of a later checkpoint. It never hides a failure of this request's own.
+  // last_ may be the result of a later checkpoint. If the later checkpoint has succeeded, the
+  // commits of this request are durable, even if their own checkpoint has failed.
   return last_;
 }
 
 // LMDB removes a transaction's array only after the next checkpoint is done. That checkpoint counts
-// the array first, so nothing is missed.
+// the array before, so no array is missed.
 uint64_t Checkpointer::count_freed() {
   const MutexLock lock(counting_);
   const Freed more = freed_after(counted_to_);
@@ -195,8 +196,8 @@ void Checkpointer::make_room() {
   if (newest_snapshot() >= count_at_) (void)count_freed();
   const bool has_grown = growth_since(begun_at_page_) >= growth_bytes_;
   if (!has_grown && freed_since(freed_at_begun_) < growth_bytes_) return;
-  // A holder of the write lock must not wait for a checkpoint, which would wait for that lock. Its
-  // begin() fails anyway.
+  // A holder of the write lock must not wait for a checkpoint, because the checkpoint would wait
+  // for that lock. WriteQueue::begin() then fails anyway.
   if (queue_.held_by_this_thread()) return;
   const bool waits = freed_since(freed_at_durable_) / kGarbageMax >= growth_bytes_;
   MutexLock lock(mutex_);
@@ -205,8 +206,7 @@ void Checkpointer::make_room() {
     wanted_changed_.notify_all();
   }
   if (!waits) return;
-  // Wait for one checkpoint, not for its success. If it fails, the write that follows reports the
-  // cause.
+  // Wait for one checkpoint, even if it fails: the write that follows reports the cause.
   const uint64_t request = ++wanted_;
   while (taken_ < request && !stopping_) taken_changed_.wait(mutex_);
 }
@@ -243,14 +243,15 @@ void Checkpointer::run() {
         wanted_changed_.wait_for(mutex_, left);
       }
       if (stopping_ && wanted_ == taken_) return;
-      // Requests from here on may be too late for the snapshot, so they are not answered by it.
+      // Requests from here on may be too late for the snapshot, so the next checkpoint answers
+      // them.
       answered = wanted_;
       if (answered == taken_ && durable_snapshot_ == newest_snapshot() && queue_.is_flushed()) {
         grown_ = false;
         continue;
       }
     }
-    // Without the mutex, as this waits for the write lock and for the disk.
+    // take() waits for the write lock and for the disk, so do not hold the mutex.
     Status status = take();
     MutexLock lock(mutex_);
     taken_ = answered;
@@ -284,12 +285,12 @@ Result<MetaPair> Checkpointer::record_snapshot(Pin& pin) {
 
 Status Checkpointer::take() {
   if (std::optional<Error> refusal = queue_.refusal()) return fail(std::move(*refusal));
-  // A process that was killed while it read beside the owner would keep its snapshot's pages for
-  // ever.
+  // Release the snapshots of killed processes. A process that was killed while it read beside the
+  // owner would otherwise keep the pages of its snapshot for ever.
   int gone = 0;
   (void)mdb_reader_check(env_, &gone);
-  // Check this before the slot is written. The slot describes this data.mdb, and the next opening
-  // would apply it to the file that replaced it.
+  // Check this before the slot is written. The slot describes this data.mdb. The next opening would
+  // apply the slot to the file that has replaced this data.mdb.
   GM_TRY(check_in_place(folder_.data_in_place()));
   Pin& pin = pins_[1 - pinned_];
   GM_TRY(queue_.begin_exclusive());
@@ -331,7 +332,8 @@ Status Checkpointer::take() {
     durable_snapshot_ = metas->current.txn;
     last_time_ = Clock::now();
   }
-  // Check this after the slot is written: without a mark the next opening goes back to it.
+  // Check this after the slot is written: if `owner` was replaced, the next opening finds no mark
+  // and goes back to the slot.
   return check_in_place(folder_.owner_in_place());
 }
 

@@ -49,11 +49,11 @@ class Checkpointer {
   // Takes a checkpoint before start() (D15). Fails as checkpoint() does.
   Status take_first();
   // Takes a checkpoint and starts the thread. Fails as checkpoint() does, and then does not start
-  // it.
+  // the thread.
   Status start();
   // Ends the thread, which start() must have started. Takes a last checkpoint if not all commits
-  // are durable. Fails if that fails, if the store refuses writes, or if data.mdb or the lock file
-  // `owner` was replaced.
+  // are durable. Fails if this checkpoint fails, if the store refuses writes, or if data.mdb or the
+  // lock file `owner` was replaced.
   Status stop() GM_EXCLUDES(mutex_);
 
   // Waits until everything that was committed before the call is durable. Uses the log if possible,
@@ -76,10 +76,10 @@ class Checkpointer {
   // Returns how many bytes of freed pages can be reused only when the next checkpoint is done.
   uint64_t freed_since_checkpoint() GM_EXCLUDES(counting_);
 
-  // Returns the time since the last checkpoint ended. Must not be called before start().
+  // Returns the time since the last successful checkpoint ended. Must not be called before start().
   std::chrono::milliseconds since_last() const GM_EXCLUDES(mutex_);
 
-  // Returns the number of the newest checkpoint's snapshot. It is pinned, and stays so until this
+  // Returns the number of the newest checkpoint's snapshot. This snapshot stays pinned until the
   // function returns another number. In crash tests without pins, returns the highest number.
   uint64_t pinned_snapshot() const { return pinned_snapshot_; }
 

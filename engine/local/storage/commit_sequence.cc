@@ -7,13 +7,13 @@
 namespace gridmount::local {
 namespace {
 
-// The offset in a meta page (mdb.c: MDB_page, MDB_meta).
+// The offset of the transaction number in a meta page (mdb.c: MDB_page, MDB_meta).
 constexpr uint64_t kTransactionOffset = 144;
 // How often is_shown() reads the number. While the number is being written, a read may return less
-// than the old one.
+// than the old number.
 constexpr int kLooks = 1000;
 
-// Reads the number by an atomic load, as the kernel may be writing it.
+// Reads the number by an atomic load, because the kernel may be writing it.
 uint64_t number_at(const uint8_t* map, uint32_t page_bytes, uint64_t number) {
   const uint8_t* const at = map + number % 2 * page_bytes + kTransactionOffset;
   return __atomic_load_n(reinterpret_cast<const uint64_t*>(at), __ATOMIC_ACQUIRE);
@@ -36,7 +36,7 @@ bool CommitSequence::follows() {
   return false;
 }
 
-// Checks the map both before and after LMDB has begun, as LMDB reads the map in between.
+// Checks the map both before and after LMDB has begun, because LMDB reads the map in between.
 int CommitSequence::begin(MDB_env* env, MDB_txn** txn) {
   *txn = nullptr;
   if (!follows()) return kLmdbStale;
@@ -53,8 +53,8 @@ int CommitSequence::committed(MDB_env* env, uint64_t number) {
     last_ = number;
     return MDB_SUCCESS;
   }
-  // LMDB gives the number of a transaction that has changed nothing to the next one. It counts
-  // transactions in its table of readers, so the next one's number is right whatever the map shows.
+  // If a transaction has changed nothing, LMDB gives its number to the next transaction. LMDB takes
+  // the next number from its table of readers, so this number is right even if the map is not.
   MDB_txn* next = nullptr;
   if (mdb_txn_begin(env, nullptr, 0, &next) != MDB_SUCCESS) return lose();
   const uint64_t next_number = mdb_txn_id(next);

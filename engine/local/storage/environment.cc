@@ -37,8 +37,8 @@ constexpr uint64_t kFullDiskBytes = 4 * 1024 * 1024;
 // Free pages are counted again when the store has changed, but counting may take at most one part
 // in kCountingShare of the time.
 constexpr int kCountingShare = 50;
-// With less available than this, an older count is not used once something has been removed: then
-// writers want to know at once that there is room.
+// If less than this is available and something was removed since the last count, the pages are
+// counted again, so that writers learn at once that there is room.
 constexpr int64_t kScarceBytes = int64_t{256} << 20;
 
 bool is_at_file_size_limit(uint64_t file_bytes) {
@@ -72,8 +72,9 @@ struct Environment::Parts {
   // the trees. Returns how many bytes of the disk it has freed.
   Result<uint64_t> return_free_pages(uint64_t run_bytes_min,
                                      const std::optional<engine::Deadline>& deadline);
-  // For a full disk. If data.mdb has holes, LMDB may reuse those first, and the disk has no room
-  // for them. So this punches holes into all free pages, which frees room on the disk.
+  // Called when the disk has little room. If data.mdb has holes, LMDB may reuse them first, and the
+  // disk has no room for them. So this function punches holes where pages are free, which frees
+  // room on the disk.
   void share_room_with_holes();
   // Returns whether freed pages must be made reusable before anything is written.
   bool wants_room();
@@ -85,8 +86,7 @@ struct Environment::Parts {
   void report_recovery() const;
   uint64_t last_transaction() const;
   std::optional<Error> found_unreadable();
-  // Returns an error if LMDB's table of readers is lost. Then nothing may be read or written any
-  // more.
+  // Returns an error if LMDB's table of readers is lost: nothing may be read or written any more.
   std::optional<Error> lost_readers() const;
   // Sets up the checks of pages before each write and of commits before each transaction. Fails if
   // the list of free pages is damaged, which LMDB would trust, or if the map does not show the last
@@ -155,17 +155,17 @@ Error Environment::Parts::commit_failed(int code) {
 }
 
 // LMDB reuses the pages that a transaction has freed once the oldest snapshot held is that of a
-// later transaction. So a checkpoint of the removal itself is not enough: first this commits a
-// transaction that changes nothing. It does so only once for each removal, as that transaction
-// takes room itself while older snapshots are held.
+// later transaction. So a checkpoint of the removal itself is not enough: first this function
+// commits a transaction that changes nothing. It does not repeat this until something else was
+// committed, because the transaction takes room itself while older snapshots are held.
 Status Environment::Parts::reclaim() {
   // A process that was killed while it read beside the owner keeps its snapshot until the table of
   // readers is checked.
   int gone = 0;
   (void)mdb_reader_check(env.get(), &gone);
   if (last_transaction() != reclaimed_at) {
-    // If there is no room even for this, the checkpoint still brings back the pages of earlier
-    // removals.
+    // If there is no room even for this transaction, the checkpoint still makes the pages of
+    // earlier removals reusable.
     (void)commit_nothing();
     reclaimed_at = last_transaction();
   }
@@ -208,7 +208,8 @@ void Environment::Parts::share_room_with_holes() {
   if (folder.data().has_holes()) (void)return_free_pages(/*run_bytes_min=*/1, {});
 }
 
-// When room is short, a checkpoint also pays off if it brings back more than it costs.
+// When room is short, a checkpoint is also worth its cost if it makes kWorthACheckpoint of pages
+// reusable.
 bool Environment::Parts::wants_room() {
   constexpr uint64_t kWorthACheckpoint = uint64_t{1} << 20;
   return reserve->wants_checkpoint() ||
@@ -247,8 +248,8 @@ Status Environment::Parts::replay(const std::vector<std::string>& transactions,
   return transaction.commit();
 }
 
-// A loss of commits is a warning, as the operator may have to act on it. A replay is only logged as
-// information.
+// A loss of commits is logged as a warning, because the operator may have to act on it. A replay is
+// only logged as information.
 void Environment::Parts::report_recovery() const {
   const std::string store = "store " + folder.path().string();
   if (!folder.went_back_because().empty()) {
@@ -301,7 +302,7 @@ std::optional<Error> Environment::Parts::found_unreadable() {
     return lost;
   }
   const std::optional<uint64_t> offset = guard ? guard->unreadable() : std::nullopt;
-  // Allocate nothing before something is wrong: the caller may hold the write lock.
+  // Allocate nothing unless something is wrong, because the caller may hold the write lock.
   const bool is_stale = (context.sequence && context.sequence->is_lost()) ||
                         (context.check && context.check->has_missed_snapshot());
   if (!context.interrupted && !offset && !is_stale) return std::nullopt;
@@ -330,7 +331,8 @@ Status Environment::Parts::check_pages() {
                                         " takes no more writes: " + sound.error().message());
 }
 
-// A map whose beginning cannot be read has zeros there, which the map guard reports (map_guard.h).
+// If the beginning of the map cannot be read, it has zeros there, and the map guard reports this
+// fault (map_guard.h).
 bool Environment::Parts::is_shown(uint64_t snapshot) const {
   if (!guard || guard->map() == nullptr) return true;
   return CommitSequence::is_shown(guard->map(), context.pages.page_bytes, snapshot) ||
@@ -503,7 +505,7 @@ Result<ReadTransaction> Environment::begin_short_read() {
 
 Result<ReadTransaction> Environment::begin_read_of_lmdb() {
   Result<ReadTransaction> transaction = parts_->readers->begin();
-  // Check this even if the call failed: LMDB reads there which snapshot is the newest.
+  // Check this even if the call failed: LMDB reads in this table which snapshot is the newest.
   if (std::optional<Error> lost = parts_->lost_readers()) return fail(std::move(*lost));
   if (transaction && !parts_->is_shown(mdb_txn_id(transaction->lmdb()))) {
     if (parts_->context.sequence) parts_->context.sequence->lose();
@@ -561,7 +563,7 @@ uint64_t Environment::last_transaction() const {
 
 Status Environment::copy_pages(const system::File& file) {
   if (parts_->writers) GM_TRY(parts_->writers->flush());
-  // LMDB copies with a thread of its own. A fault in the call would leave that thread waiting for
+  // LMDB copies with a thread of its own. After a fault in the call, that thread would wait for
   // ever, so check the pages first.
   GM_TRY(check_all_pages());
   const int code = mdb_env_copyfd2(parts_->env.get(), file.fd(), MDB_CP_COMPACT);
@@ -572,7 +574,8 @@ Status Environment::copy_pages(const system::File& file) {
 
 Status Environment::check_all_pages() {
   if (!parts_->guard || parts_->guard->map() == nullptr) return {};
-  // The meta pages have only the two newest snapshots, and a writer may be overwriting them.
+  // The meta pages describe only the two newest snapshots, and a writer may be overwriting one of
+  // them. So try again with a newer snapshot.
   constexpr int kAttempts = 100;
   Status found;
   for (int i = 0; i < kAttempts; ++i) {
@@ -640,7 +643,7 @@ std::optional<Owner> Environment::owner_beside() const {
 }
 
 Result<engine::StoreStats> Environment::stats() {
-  // Asked before the snapshot is taken, which then has what those transactions removed.
+  // Ask before the snapshot is taken, so that the snapshot has the removals of these transactions.
   const bool has_shrunk = parts_->has_shrunk();
   GM_ASSIGN(const engine::StoreStats counted, stats(false));
   if (!has_shrunk || counted.available_bytes >= kScarceBytes) return counted;

@@ -21,8 +21,9 @@ namespace {
 constexpr unsigned kReadersMax = 4096;
 constexpr uint64_t kMapBytesMin = uint64_t{1} << 30;
 
-// Called when an assertion of LMDB fails. Going on could write the damage to the file, so LMDB
-// aborts the process when this returns. Within a fault scope it does not return.
+// LMDB calls this function when one of its assertions fails. LMDB aborts the process when the
+// function returns, because it could otherwise write the damage to the file. Within a fault scope
+// the function does not return.
 void report_assertion(MDB_env* env, const char* message) {
   leave_fault_scope();
   const char* path = nullptr;
@@ -49,8 +50,8 @@ int try_open_lmdb(const StoreFolder& folder, uint64_t map_bytes, EnvironmentHand
   if (const int code = mdb_env_create(&raw); code != MDB_SUCCESS) return code;
   EnvironmentHandle created(raw);
   // A writer, and a reader beside it, need LMDB's table of readers, so that the writer reuses no
-  // page that a reader needs. If all processes only read, no page is reused. They must not write
-  // the table then either.
+  // page that a reader needs. If all processes only read, no page is reused, so they do not need
+  // the table, and they must not write it.
   unsigned flags = MDB_NOSUBDIR | MDB_NOTLS | (folder.read_only() ? MDB_RDONLY : MDB_NOSYNC);
   if (folder.read_only() && !folder.beside()) flags |= MDB_NOLOCK;
   int code = mdb_env_set_assert(raw, report_assertion);
@@ -62,8 +63,8 @@ int try_open_lmdb(const StoreFolder& folder, uint64_t map_bytes, EnvironmentHand
   return code;
 }
 
-// Checks data.mdb-lock before LMDB opens it. LMDB would blame data.mdb for a defect of that file,
-// or would wait for ever.
+// Checks data.mdb-lock before LMDB opens it. LMDB would blame data.mdb for a defect of
+// data.mdb-lock, or would wait for ever.
 Status check_lock_file(const StoreFolder& folder) {
   if (folder.read_only() && !folder.beside()) return {};
   const std::string name = "store " + folder.path().string() + ": its file data.mdb-lock ";
@@ -91,7 +92,7 @@ Result<EnvironmentHandle> open_lmdb(const StoreFolder& folder, const OpenOptions
   uint64_t map_bytes = std::max(options.map_bytes / page_bytes, uint64_t{16}) * page_bytes;
   GM_ASSIGN(const uint64_t file_bytes, folder.data().size());
   // If the process's address space is limited (ulimit -v, sanitizers), try smaller maps, as long as
-  // the store has room to grow in them.
+  // the store can grow in them.
   const uint64_t map_bytes_min = std::max(2 * file_bytes, kMapBytesMin);
   EnvironmentHandle env;
   int code = try_open_lmdb(folder, map_bytes, env);

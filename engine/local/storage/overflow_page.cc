@@ -41,8 +41,8 @@ bool do_counts_agree(const std::shared_ptr<Trees>& trees, MDB_dbi tree, uint64_t
     const Result<std::optional<TreeEntry>> entry = cursor.next();
     if (!entry) return false;
     if (!*entry) break;
-    // A value directly after a page header is on overflow pages. In a leaf, offsets of nodes are
-    // there.
+    // A value directly after a page header is on overflow pages. In a leaf, the offsets of the
+    // nodes follow the header.
     const uint8_t* const value = start_of((*entry)->value);
     if (reinterpret_cast<uintptr_t>(value) % page_bytes != lmdb::kPageHeaderBytes) continue;
     pages += lmdb::overflow_pages(value - lmdb::kPageHeaderBytes);

@@ -20,7 +20,7 @@ std::string page_name(uint64_t number) {
 Result<PageReport> PageAccounting::run(uint64_t snapshot) {
   const uint8_t* const meta = map_ + snapshot % 2 * page_bytes_;
   last_page_ = read<uint64_t>(meta + lmdb::kLastPageOffset);
-  // Copy the records, as the second commit from now overwrites this meta page.
+  // Copy the records, because the second commit from now overwrites this meta page.
   std::array<uint8_t, 2 * lmdb::kTreeRecordBytes> records{};
   std::memcpy(records.data(), meta + lmdb::kFreeTreeOffset, records.size());
   if (read<uint64_t>(meta + lmdb::kTransactionOffset) != snapshot) {
@@ -56,7 +56,7 @@ void PageAccounting::problem(std::string text) {
 }
 
 bool PageAccounting::use(uint64_t number, const std::string& name) {
-  // Such a number is no problem to report here. Checks that read the tree report it.
+  // Do not report an impossible page number here. Checks that read the tree report it.
   if (number < 2 || number > last_page_) return sees_all_ = false;
   if (used_[number]) {
     problem(page_name(number) + " of the tree '" + name + "' is also in use elsewhere");

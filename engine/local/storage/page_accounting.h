@@ -92,11 +92,11 @@ class PageAccounting {
   void show_damaged(uint64_t number, Holds holds, const std::string& name, const char* what);
   void show(const TreePage::Node& node, std::string_view tree, bool certain);
   bool show_lost_leaves();
-  // Shows pages that are both in a tree and in the list of free pages. Called only if no page is
-  // lost, because then the list is wrong and not the tree.
+  // Shows the leaves that are both in a tree and in the list of free pages. Must be called only if
+  // no leaf is lost: the list is then wrong, and not the tree.
   void show_claimed();
-  // Returns how the page's keys contradict each other or the last key of the leaf before, or
-  // nullptr.
+  // Returns a text if the page's keys are not in order, or do not follow the last key of the leaf
+  // before. Otherwise returns nullptr.
   const char* order_defect(const TreePage& page, Holds holds);
   // Marks the page as used. Returns false if it does not exist or is in use already.
   bool use(uint64_t number, const std::string& name);

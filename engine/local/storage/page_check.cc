@@ -8,13 +8,13 @@
 namespace gridmount::local {
 namespace {
 
-// How many leaves of a tree are tracked in one transaction.
+// How many leaves of a tree Checked::removed_bytes may have.
 constexpr size_t kLeavesMax = 100'000;
 
 using lmdb::read;
 
-// Prefetches a whole page, which this class reads and LMDB then copies. That is faster than one
-// cache miss after another.
+// Prefetches a whole page, because PageCheck reads the page and LMDB then copies it. Otherwise
+// there would be one cache miss after another.
 void fetch(const uint8_t* page, uint32_t bytes) {
   constexpr uint32_t kLineBytes = 64;
   for (uint32_t at = 0; at < bytes; at += kLineBytes) __builtin_prefetch(page + at);
@@ -213,8 +213,8 @@ Status PageCheck::before_put(MDB_txn* txn, MDB_dbi tree, std::string_view key) {
   return large_value(*state, key);
 }
 
-// LMDB merges leaves that are less than a quarter full. This returns true only for leaves that stay
-// at least a third full, to be on the safe side.
+// LMDB merges leaves that are less than a quarter full. To be on the safe side, returns true only
+// for leaves that stay at least a third full.
 bool PageCheck::stays_full(Checked& checked, uint64_t removed_bytes) const {
   if (checked.removed_bytes.size() >= kLeavesMax) {
     checked.are_many = true;
@@ -238,8 +238,8 @@ Status PageCheck::neighbours(Checked& checked, const std::vector<Step>& way) {
       if (child > 0) bounds.low = parent.node(child).key;
       if (child + 1 < parent.count()) bounds.high = parent.node(child + 1).key;
       const uint64_t number = parent.node(child).child;
-      // Instead of merging the leaf LMDB may move an entry out of this neighbour. So what is known
-      // about the neighbour's room is void.
+      // Instead of merging the leaf, LMDB may move an entry out of this neighbour. So count the
+      // neighbour as empty from now on.
       if (level == way.size() && counts_leaves(checked)) {
         checked.removed_bytes[number] += page_bytes_;
       }
@@ -343,7 +343,7 @@ Status PageCheck::free_pages(uint64_t snapshot) {
     return {};
   };
   GM_TRY(whole(free_, list));
-  // A free page comes back into use only by being written, so its entries will be sound.
+  // A free page is written before it is in use again, so its entries will be sound.
   for (uint64_t page = 0; page <= last_page_; ++page) {
     if (listed[page]) sound_[page] = true;
   }

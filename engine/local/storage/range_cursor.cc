@@ -73,15 +73,15 @@ int RangeCursor::step(MDB_val& key, MDB_val& value) {
   return move(key, value, backward_ ? MDB_PREV : MDB_NEXT);
 }
 
-// Checks that the key follows the last one in the cursor's direction, as a damaged page may lead
-// anywhere, even in a circle.
+// Checks that the key follows the last one in the cursor's direction, because a damaged page may
+// lead anywhere, even in a circle.
 bool RangeCursor::in_order(std::string_view key) const {
   if (state_ == State::kBefore) return backward_ ? key < high_ : key >= low_;
   return backward_ ? key < last() : key > last();
 }
 
 Status RangeCursor::prove(const std::optional<TreeEntry>& found) {
-  // In an empty range this proves the end as well.
+  // If the range is empty, this proof also proves its end.
   if (state_ == State::kBefore) return path_->prove(backward_ ? high_ : low_, found, backward_);
   if (found && !is_outside(found->key)) return path_->follow(last(), found->key, backward_);
   return path_->prove_end(last(), backward_ ? low_ : high_, found, backward_);

@@ -1,4 +1,4 @@
-// A pool of read transactions. To reuse a transaction saves an allocation and the search for a free
+// A pool of read transactions. Reusing a transaction saves an allocation and the search for a free
 // slot in LMDB's table of readers.
 //
 // Thread-safe.

@@ -26,7 +26,7 @@ Status RedoLog::start(uint64_t bytes) {
   return {};
 }
 
-// Drops what is waiting. This leaves a gap, so later commits need a checkpoint, too (D10).
+// Drops the waiting transactions. This leaves a gap, so later commits need a checkpoint, too (D10).
 void RedoLog::drop_waiting() {
   waiting_.clear();
   waiting_bytes_ = 0;
@@ -36,7 +36,7 @@ void RedoLog::drop_waiting() {
 void RedoLog::committed(uint64_t transaction, RedoChanges changes) noexcept {
   const MutexLock lock(mutex_);
   ++newest_;
-  // A commit that the log does not know would be a gap. The transactions of a batch have one
+  // A commit that was not passed to the log would be a gap. The transactions of a batch have one
   // number.
   GM_INVARIANT("W8",
                transaction_ == 0 || transaction == transaction_ || transaction == transaction_ + 1,
@@ -94,7 +94,7 @@ Result<RedoLog::Outcome> RedoLog::make_durable() {
                  "a record that ends with commit " + std::to_string(last));
     extent = file_.reserve(redo_record_bytes(run),
                            test_.waits_for_segments ? checkpointed_ : UINT64_MAX);
-    // These commits get no record, so those after them need a checkpoint, too (D10).
+    // The commits of `run` get no record, so later commits need a checkpoint, too (D10).
     if (!extent) return Outcome::kNeedsCheckpoint;
     writing_ = true;
   }
@@ -106,7 +106,8 @@ Result<RedoLog::Outcome> RedoLog::write(std::list<RedoTransaction> run, uint64_t
   const size_t segment = file_.current();
   std::optional<RedoFile::Failure> failure;
   try {
-    // Without the lock, so that other threads can commit meanwhile and wait for the next record.
+    // Do not hold the lock, so that other threads can commit meanwhile and wait for the next
+    // record.
     failure = file_.append(extent, run, test_.syncs_records);
   } catch (const std::bad_alloc&) {
     // append() allocates before it writes, so nothing was written.

@@ -10,7 +10,8 @@ namespace gridmount::local {
 namespace {
 
 // The beginning of LMDB's struct MDB_txn, which is not part of LMDB's interface. check() verifies
-// the layout. `next_page` is the first page after the file as the transaction would leave it.
+// the layout. `next_page` is the number of the first page after the end that the file would have
+// after the commit.
 struct TransactionHead {
   const void* parent;
   const void* child;

@@ -16,7 +16,7 @@
 namespace gridmount::local {
 namespace {
 
-// No value of an index entry is larger.
+// The limit for the value of an index entry.
 constexpr size_t kIndexValueBytesMax = 1024;
 constexpr size_t kNoPlace = SIZE_MAX;
 constexpr const char* kMisplaced = "its entries overlap or lie outside the page";
@@ -41,8 +41,8 @@ tl::unexpected<Error> TreePath::damaged(uint64_t number, std::string_view what) 
   return fail(ErrorCode::kStoreDamaged, std::move(message));
 }
 
-// Reads the tree's root in the snapshot. In a write transaction too, the main tree has the
-// snapshot's roots, as LMDB writes the new ones into it only at the commit.
+// Reads the tree's root in the snapshot. Also in a write transaction, the main tree has the roots
+// of the snapshot, because LMDB writes the new roots into it only at the commit.
 Status TreePath::begin() {
   if (begun_ && resumptions_ == trees_.resumptions()) return {};
   begun_ = true;
@@ -111,7 +111,8 @@ Status TreePath::check_child(const TreePage& page, uint64_t number, size_t child
   const auto ascend = [&](size_t i) {
     if (i + 1 >= page.count()) return true;
     const std::string_view next = page.node(i + 1).key;
-    // The first node has no key to compare. The second one's damaged offset may lead to the first.
+    // The first node has no key to compare. A damaged offset of the second node may lead to the
+    // first one.
     return i == 0 ? !next.empty() && next.data() != page.node(0).key.data()
                   : page.node(i).key < next;
   };
@@ -121,7 +122,7 @@ Status TreePath::check_child(const TreePage& page, uint64_t number, size_t child
     return damaged(number, kDisordered);
   }
   if (child + 1 < page.count()) return {};
-  // Prove that this is the last child: that no node is missing after it.
+  // Prove that this is the last child, and that no node is missing after it.
   if (const char* const defect = page.entries_defect(TreePage::Holds::kValues)) {
     return damaged(number, defect);
   }
@@ -319,7 +320,7 @@ Status TreePath::prove(std::string_view key, const std::optional<TreeEntry>& fou
     if (within) return check_neighbours(key);
   }
   GM_TRY(prove(key));
-  // The entry may be one that this transaction has written, which the snapshot does not have.
+  // If this transaction has written the entry, the snapshot does not have it.
   if (trees_.writable()) return found ? check_neighbour(*found) : Status();
   const std::optional<TreeEntry>& own = found_below ? below_ : from_;
   if (found.has_value() != own.has_value() || (found && found->key.data() != own->key.data())) {
@@ -351,7 +352,7 @@ Status TreePath::follow(std::string_view last, std::string_view key, bool backwa
     GM_TRY(check_leaf());
     GM_ASSIGN(const bool moved, step(backward));
     if (!moved) return {};
-    // Backward, LMDB enters this leaf at its last entry. Prove that none is missing after it.
+    // Backward, LMDB enters this leaf at its last entry. Prove that no entry is missing after it.
     if (backward) GM_TRY(check_leaf());
   }
   return {};
@@ -374,7 +375,7 @@ Status TreePath::prove_end(std::string_view last, std::string_view bound,
       found && is_mapped(found->key) && is_mapped(last) && page_of(found->key) == page_of(last);
   if (!in_one_leaf) GM_TRY(follow(last, bound, backward));
   GM_TRY(prove(bound, found, backward));
-  // The snapshot still has what this transaction has removed.
+  // The snapshot still has the entries that this transaction has removed.
   if (of_snapshot_ && trees_.writable()) return {};
   // `last` itself may have been removed since, so the neighbour may lie before it, but not after
   // it.

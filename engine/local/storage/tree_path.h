@@ -116,7 +116,7 @@ class TreePath {
   Result<TreeEntry> entry_at(const TreePage& page, uint64_t number, size_t position);
   // Tries to find both neighbours in the leaf of `found`. Returns false if one of them is in
   // another leaf. `place` is the position of the first entry at or after the key. Without `place`,
-  // the function searches it.
+  // the function searches for the position.
   Result<bool> prove_within(std::string_view key, const TreeEntry& found, bool found_below,
                             std::optional<size_t> place = {});
 

@@ -79,7 +79,8 @@ class TreeReader::Page {
   const uint8_t* begin() const { return at_; }
   uint64_t number() const { return lmdb::page_number(at_); }
   uint16_t kind() const { return lmdb::page_flags(at_); }
-  // The number of nodes, or 0 if the page's number is impossible.
+  // Returns the number of nodes. Returns 0 without a page, or if the bound in its header is
+  // impossible.
   size_t count() const {
     if (at_ == nullptr) return 0;
     const size_t lower = lmdb::free_begin(at_);
@@ -124,8 +125,8 @@ struct TreeReader::Search {
   size_t low = 0;
   size_t high = 0;
   const uint8_t* found = nullptr;
-  bool damaged =
-      false;  // in a branch only; in a leaf a damaged node ends the search without a result
+  // Set only in a branch. In a leaf, a damaged node ends the search without a result.
+  bool damaged = false;
 
   void begin_leaf(const Page& leaf) { begin(leaf, 0); }
   // The first child has no key to compare.
@@ -145,7 +146,7 @@ struct TreeReader::Search {
       step_branch();
     }
   }
-  // Each takes one step. They return whether the search has another one to take.
+  // Each of these functions takes one step. They return whether the search needs another step.
   bool step_leaf() {
     if (low == high) return false;
     const size_t i = middle();
@@ -209,7 +210,7 @@ struct TreeReader::Search {
 };
 
 // Each thread keeps the roots of one snapshot, because its next transaction often reads the same
-// one.
+// snapshot.
 struct TreeReader::Roots {
   uint64_t pages = 0;  // the id of the PageMap
   size_t snapshot = 0;

@@ -90,8 +90,8 @@ tl::unexpected<Error> Trees::write_failed(int code, const char* what) {
 tl::unexpected<Error> Trees::read_failed(int code) const {
   if (code == MDB_BAD_TXN && poison_) return fail(*poison_);
   if (code == MDB_BAD_TXN && read_error_) return fail(*read_error_);
-  // Opening a cursor reads the tree's root. If that is damaged, LMDB reports nothing then and
-  // refuses the next call. So a refusal without an earlier error means damage.
+  // Opening a cursor reads the tree's root. If the root is damaged, opening the cursor succeeds,
+  // and LMDB refuses the next call. So a refusal without an earlier error means damage.
   Error error = lmdb_error(code == MDB_BAD_TXN ? MDB_CORRUPTED : code, "reading from the store");
   if (!read_error_) read_error_ = error;
   return fail(std::move(error));
@@ -116,7 +116,7 @@ Status Trees::prove_absent(MDB_dbi tree, std::string_view key) const {
   TreePath path(*this, tree);
   GM_TRY(path.prove(key));
   record_gap(tree, path);
-  // The snapshot still has what this transaction has removed.
+  // The snapshot still has the entries that this transaction has removed.
   const bool is_there = !writable_ && path.from() && path.from()->key == key;
   return is_there ? read_failed(MDB_CORRUPTED) : Status();
 }

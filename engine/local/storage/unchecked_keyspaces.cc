@@ -13,8 +13,8 @@
 namespace gridmount::local {
 namespace {
 
-// Returns whether the entry is a record without a checksum of its key. An index entry whose damaged
-// key has become one of this keyspace is not.
+// Returns whether the entry is a record without a checksum of its key. Returns false for an index
+// entry whose key was damaged so that it looks like a key of this keyspace.
 bool is_plain_record(const TreeEntry& entry, const Keyspace& records) {
   const std::optional<RecordId> id = record_id_of(entry.key);
   if (!id || entry.value.size() <= kRecordHeaderBytes) return false;

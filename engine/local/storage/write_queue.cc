@@ -20,7 +20,7 @@ void abort_unless_interrupted(MDB_txn* txn) {
   if (!context_of(txn).interrupted) mdb_txn_abort(txn);
 }
 
-// Upholds W8: without one transaction's changes, the log gets none of the group.
+// Upholds W8: if the changes of one transaction are missing, the log gets none of the group.
 void add_changes(WriteGroup& group, std::optional<RedoChanges>& changes) {
   if (changes) {
     group.changes.append(*changes);
@@ -73,7 +73,7 @@ void WriteQueue::grant_to_next() {
 }
 
 Result<WriteTransaction> WriteQueue::begin(engine::TransactionKind kind) {
-  // Allocate before the lock is held. If memory is short, no lock must be given up.
+  // Allocate before the lock is held, so that a failed allocation need not release the lock.
   auto group = std::make_shared<WriteGroup>();
   Waiter waiter;
   {
@@ -158,8 +158,8 @@ Status WriteQueue::commit(WriteTransaction& transaction) {
   if (transaction.txn_ == nullptr) {
     return fail(ErrorCode::kIllegalOperation, "the transaction has ended already");
   }
-  // Committing a broken nested transaction would make LMDB spoil the leader's too (W2). In a broken
-  // leader's transaction none can be nested (W3).
+  // If a broken nested transaction was committed, LMDB would break the leader's transaction too
+  // (W2). In a broken leader's transaction no transaction can be nested (W3).
   if (!transaction.poison_ && is_broken(transaction.txn_)) {
     transaction.poison(lmdb_error(MDB_BAD_TXN, "committing to the store"));
   }
@@ -227,7 +227,8 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
 void WriteQueue::append_to_log(uint64_t number, RedoChanges changes) {
   MDB_envinfo info;
   mdb_env_info(env_, &info);
-  // LMDB gives the number of a transaction that has changed nothing to the next one.
+  // If a transaction has changed nothing, LMDB gives its number to the next transaction, and the
+  // log gets nothing.
   if (info.me_last_txnid == number) log_.committed(number, std::move(changes));
 }
 

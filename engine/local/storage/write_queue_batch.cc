@@ -117,7 +117,7 @@ void WriteQueue::abort_in_batch(WriteTransaction& transaction) {
   if (context_of(txn).interrupted) {
     batch_.abandon();
   } else if (transaction.ends_replay_) {
-    // Nobody may write in it (W12).
+    // Nobody may write in this batch (W12).
     batch_.abort();
     return;
   } else if (!transaction.unchanged_ || is_broken(txn)) {
@@ -127,7 +127,7 @@ void WriteQueue::abort_in_batch(WriteTransaction& transaction) {
   if (batch_.is_open() && (batch_.is_full() || is_flush_wanted())) (void)end_batch();
 }
 
-// Upholds W11. On success the batch is open again, or it was empty.
+// Upholds W11. On success, the batch is open again, or has no changes.
 Status WriteQueue::replay_batch() {
   if (batch_.is_empty()) {
     flushed();
@@ -221,7 +221,7 @@ bool WriteQueue::is_flush_wanted() {
 }
 
 // Runs on the batch's own thread. The holder of the write lock may be waiting for that thread, so
-// this must not wait for the lock.
+// this function must not wait for the lock.
 void WriteQueue::batch_is_due() {
   {
     const MutexLock lock(mutex_);
@@ -233,10 +233,10 @@ void WriteQueue::batch_is_due() {
   (void)end_batch();
 }
 
-// Waits until the batch is flushed or nobody holds the write lock. In the second case takes the
-// lock and returns true. Returns false if the batch is flushed, or if this thread holds the lock
-// already. Waits for the lock only while the batch is not flushed, because its holder then writes
-// in the batch or is ending it. At any other time the holder may be waiting for this thread.
+// Waits until the batch is flushed or nobody holds the write lock. If nobody holds the lock, takes
+// the lock and returns true. Returns false if the batch is flushed, or if this thread holds the
+// lock already. Waits for the lock only while the batch is not flushed, because its holder then
+// writes in the batch or is ending it. At any other time the holder may be waiting for this thread.
 bool WriteQueue::lock_to_flush() {
   const MutexLock lock(mutex_);
   ++flushing_;
@@ -252,7 +252,7 @@ bool WriteQueue::lock_to_flush() {
 // waiting for this thread. Returns whether this thread has got the lock.
 Result<bool> WriteQueue::lock_to_read_in_batch() {
   Waiter waiter;
-  // A group ends before it, because it cannot be a member.
+  // A reader cannot be a member of a group, so a group must end before the reader.
   waiter.exclusive = true;
   waiter.reads_in_batch = true;
   const MutexLock lock(mutex_);
@@ -276,7 +276,8 @@ Result<std::optional<WriteTransaction>> WriteQueue::begin_read_in_batch() {
   };
   const bool replays = !is_readable();
   if (replays) {
-    // W12: try the commit again. If it fails, the changes can still be read where they are replayed.
+    // W12: try the commit again. If it fails, the changes can still be read in the transaction that
+    // replays them.
     Status ended = end_batch();
     if (ended || !replay_batch() || !is_readable()) {
       release_lock();
