@@ -10,8 +10,8 @@ namespace {
 constexpr size_t kDocumentChecksumBytes = 4;
 constexpr size_t kUuidBytes = 16;
 constexpr uint8_t kUuidSubtype = 4;
-// More than encode() writes. Earlier programs wrote larger entries. Reading them allows the user to
-// make them smaller.
+// The limit for an entry that is read. It is larger than the limit of encode(), because earlier
+// programs wrote larger entries, and the user must be able to make them smaller.
 constexpr uint32_t kReadBytesMax = 31 << 20;
 
 void append_keyspace(bson::Builder& builder, const Keyspace& keyspace) {
@@ -80,8 +80,9 @@ std::optional<IndexMetadata> index_of(bson::View document) {
   return index;
 }
 
-// The UUID of a collection whose entry holds none, computed from the number that no other
-// collection of the store has. (RFC 9562, version 8; the mixing function is that of SplitMix64.)
+// Computes the UUID of a collection whose entry has none, from the prefix of its records, which no
+// other collection of the store has. (RFC 9562, version 8; the mixing function is that of
+// SplitMix64.)
 std::string derived_uuid(const Keyspace& records) {
   std::string uuid;
   for (uint64_t i = 1; i <= 2; ++i) {
@@ -100,7 +101,7 @@ std::shared_ptr<const CollectionMetadata> metadata_of(const engine::Namespace& n
   const auto options = field(document, "options", bson::Type::kDocument);
   const auto indexes = field(document, "indexes", bson::Type::kArray);
   if (!records || !options || !indexes) return nullptr;
-  // The checksum does not cover the key, so the name is compared.
+  // The checksum does not cover the key, so compare the name.
   const auto name = field(document, "ns", bson::Type::kString);
   if (name && name->as_string() != ns.full()) return nullptr;
   auto metadata = std::make_shared<CollectionMetadata>();
@@ -216,7 +217,7 @@ Result<std::string> CollectionMetadata::encode() const {
   const bson::Document document = std::move(builder).finish();
 
   const bson::View view = document;
-  // An entry that exceeds the limits of a document could not be read again.
+  // Other code could not read an entry that exceeds the limits of a document.
   if (const Result<bson::View> readable = bson::validate(view.bytes()); !readable) {
     const bool is_large = readable.error().code() == ErrorCode::kBsonObjectTooLarge;
     return fail(

@@ -32,8 +32,7 @@ bool truncate_encoding(std::string& key, size_t start = 0);
 // the value. Equal values have equal encodings, so they have equal hashes.
 int64_t hash_of_encoded(std::string_view encoded);
 
-// Returns true if truncate_encoding() has truncated this encoding. Only for results of
-// truncate_encoding().
+// Returns whether truncate_encoding() has truncated this encoding, or would truncate it.
 inline bool is_truncated(std::string_view encoded) {
   return encoded.size() > kEncodedBytesMax;
 }

@@ -142,18 +142,18 @@ class KeyExtraction {
     return {};
   }
 
-  // A document has the keys of its values, and an array within an array is a value.
+  // A document that is not empty gets the keys of its values. An array within an array is a value.
   Status add_wildcard_value(const std::string& path, ValueView value) {
     if (value.type() == Type::kDocument && !value.as_document().empty()) {
       return wildcard_keys(value.as_document(), &path);
     }
-    // A long path is written, and hashed, for each of its values.
+    // The path is written, and hashed if it is long, for each of its values.
     GM_TRY(query::check_interruption_of(path.size() + value.size()));
     add_wildcard_key(path, value);
     return {};
   }
 
-  // nullopt means an empty array.
+  // No value means an empty array.
   void add_wildcard_key(const std::string& path, const std::optional<ValueView>& value) {
     if (!rules_.wildcard->holds(path)) return;
     const size_t start = keys_.bytes_.size();
@@ -185,8 +185,8 @@ class KeyExtraction {
     return value;
   }
 
-  // How far a part of the index has descended: the value it reached, or nothing if the field is
-  // missing, and the next step of its path.
+  // How far a part of the index has descended: the value that it has reached, or nothing if the
+  // field is missing, and the next step of its path.
   struct Position {
     std::optional<ValueView> value;
     size_t next = 0;
@@ -288,8 +288,8 @@ class KeyExtraction {
   }
 
   // Moves a part that has reached an array to one of the array's elements. If the element is an
-  // array itself, it is a value at the end of the path. Before the end, only a numeric step of the
-  // path leads into it.
+  // array itself, it is a value at the end of the path. Before the end of the path, only a numeric
+  // step leads into such an array.
   void enter(size_t part, Position& position, ValueView element) {
     const std::vector<std::string>& names = parts_[part].path.parts();
     position.value = element;
@@ -315,7 +315,7 @@ class KeyExtraction {
   }
 
   // A numeric step of a path means the array's element at that position, if the array has one. If
-  // an element also has a field of that name, the path is ambiguous, which MongoDB refuses.
+  // an element also has a field of that name, the path is ambiguous, and MongoDB refuses it.
   Status take_numeric_positions(std::vector<Position>& positions) {
     for (size_t i = 0; i < positions.size(); ++i) {
       const std::vector<std::string>& names = parts_[i].path.parts();

@@ -13,7 +13,7 @@ namespace {
 using query::Filter;
 using query::Predicate;
 
-// Makes the errors: each names the index and the reason.
+// Makes errors that name the index and the reason.
 class Refusal {
  public:
   explicit Refusal(const query::IndexDefinition& definition)
@@ -35,7 +35,7 @@ Result<IndexPart> part_of(const bson::Element& element, const Refusal& refuse) {
     if (name == "$**" || name.ends_with(".$**")) {
       return refuse("the value of a wildcard index must be a number greater than 0");
     }
-    // Below another field these are the fields of a DBRef, which may be indexed.
+    // Below another field, these names are fields of a DBRef, which may be indexed.
     const bool of_reference = !is_first && (step == "$ref" || step == "$id" || step == "$db");
     if (step[0] == '$' && !of_reference) {
       return refuse("the key '" + name + "' has a part beginning with '$'");
@@ -65,9 +65,9 @@ Result<IndexPart> part_of(const bson::Element& element, const Refusal& refuse) {
   return part;
 }
 
-// Refuses what MongoDB refuses in a partialFilterExpression. For the operators that are allowed,
-// the planner can decide from a query alone whether all documents that match the query match the
-// filter.
+// Refuses the operators that MongoDB refuses in a partialFilterExpression. For the operators that
+// are allowed, the planner can decide from a query alone whether all documents that match the query
+// match the filter.
 Status check_partial(const Filter& filter, const Refusal& refuse) {
   switch (filter.kind()) {
     case Filter::Kind::kAnd:

@@ -151,7 +151,7 @@ std::string value_kinds(const IndexKeySpec& rules, bson::View document) {
     const std::optional<bson::ValueView> value = part.path.resolve(document);
     std::optional<ValueKind> kind;
     if (value) {
-      // The key has a string's sort key, and not the string.
+      // If the index has a collation, the key has the string's sort key instead of the string.
       const bool is_sort_key = part.collator != nullptr && value->type() == bson::Type::kString;
       if (!is_sort_key) kind = kind_of(*value);
     } else if (part.path.parts().size() == 1) {
@@ -200,7 +200,7 @@ void KeyReader::add(std::vector<Field>& fields, const std::vector<std::string>& 
                          [&](const Field& field) { return field.name == path[depth]; });
   if (at == fields.end()) at = fields.insert(fields.end(), Field{path[depth], {}, {}});
   if (depth + 1 < path.size()) {
-    // An index on {a: 1, "a.b": 1}: in no document are both parts plain values.
+    // In an index such as {a: 1, "a.b": 1}, no document has plain values for both parts.
     if (at->part) readable_ = false;
     add(at->below, path, depth + 1, part);
   } else {

@@ -32,8 +32,8 @@ inline constexpr size_t kPageHeaderBytes = 16;
 inline constexpr size_t kPageNumberOffset = 0;
 inline constexpr size_t kPageFlagsOffset = 10;
 
-// The flags of a page. Each page with a header has exactly one. Of the pages of a large value, only
-// the first has a header.
+// The flags of a page. Each page with a header has exactly one flag. A large value has a header
+// only on its first page.
 inline constexpr uint16_t kBranchPage = 1;
 inline constexpr uint16_t kLeafPage = 2;
 inline constexpr uint16_t kOverflowPage = 4;  // the first page of a large value

@@ -12,7 +12,8 @@ constexpr size_t kPatchKeyBytes = kRecordKeyBytes + kOffsetBytes;
 constexpr size_t kPatchListKeyBytes = kRecordKeyBytes + 1;
 constexpr size_t kListHeaderBytes = 8;
 
-// One patch for so many bytes of the document: then at most a quarter of it is in patches.
+// A document may have one patch for each kBytesPerPatch of its size. So at most a quarter of the
+// document is in patches.
 constexpr uint32_t kBytesPerPatch = 16 * 1024;
 constexpr size_t kPatchesMax = 64;
 

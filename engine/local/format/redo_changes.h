@@ -28,7 +28,7 @@ class RedoChanges {
   explicit RedoChanges(size_t bytes_max) : bytes_max_(bytes_max) {}
 
   // `tree` is 0 for the catalog, otherwise one more than the position in TreeHandles::keyspaces.
-  // Any other number, such as kNoTree, makes the object incomplete.
+  // A number above 255, such as kNoTree, makes the object incomplete.
   static constexpr uint32_t kNoTree = UINT32_MAX;
   void put(uint32_t tree, std::string_view key, std::string_view value) noexcept;
   // Adds a change whose value is not known yet. The caller must write the `size` bytes at

@@ -91,8 +91,8 @@ const char* TreePage::header_defect(uint64_t number) const {
   return count() < (is_branch() ? 2 : 1) ? "it has too few entries" : nullptr;
 }
 
-// LMDB moves nodes within the page, so they must not overlap: they must fill the page from the end
-// of the free space, one after the other, and each must be in the list of offsets.
+// LMDB moves nodes within the page, so they must not overlap. They must fill the page from the end
+// of the free space, one after the other, and each node must be in the list of offsets.
 const char* TreePage::entries_defect(Holds holds) const {
   constexpr const char* kOverlap = "its entries overlap or lie outside the page";
   std::array<uint64_t, kPageBytesMax / 2 / 64 + 1> begins;  // a bit for each even offset
