@@ -197,8 +197,8 @@ Result<std::shared_ptr<const CollectionMetadata>> Catalog::create(const engine::
   return put(std::move(metadata));
 }
 
-// Programs that know only older versions would take sort keys for texts, and a text or wildcard
-// index for damage.
+// Programs that know only older versions would read sort keys as strings, and would report a text
+// or wildcard index as damage.
 Status Catalog::check_format(const CollectionMetadata& metadata) const {
   const bool has_collation =
       metadata.settings.collation ||
@@ -254,7 +254,7 @@ Status Catalog::erase(const CollectionMetadata& metadata) {
 Status Catalog::rename(const CollectionMetadata& metadata, const engine::Namespace& to) {
   CollectionMetadata renamed = metadata;
   renamed.ns = to;
-  // As on servers, a collection that moves to another database is a new one.
+  // As on servers, a collection that moves to another database gets a new UUID.
   if (to.database != metadata.ns.database) {
     GM_ASSIGN(renamed.uuid, random_uuid());
   }

@@ -11,11 +11,11 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// Limits of one transaction, so that other writers wait only a moment.
+// The limits of one transaction. They keep the time short for which other writers wait.
 constexpr int kEntriesMax = 1024;
 constexpr std::chrono::milliseconds kTimeMax{5};
 // A tree with one keyspace and at most this many pages is cleared at once. This costs eight bytes
-// per page in the list of free pages, and reads no leaf.
+// per page in the list of free pages, and PageCheck::before_clear() reads the whole tree.
 constexpr size_t kPagesAtOnceMax = 65536;
 // The delay after a failure, such as a full disk.
 constexpr std::chrono::seconds kRetryAfter{5};
@@ -93,7 +93,7 @@ void DropCleanup::run() {
     const Result<bool> done = clean_some();
     MutexLock lock(mutex_);
     if (!done) {
-      // Nobody waits for a cleanup, so there is nobody to report to. Other operations meet the same
+      // Nobody waits for a cleanup, so do not report the failure. Other operations meet the same
       // failure.
       if (!stopping_) changed_.wait_for(mutex_, kRetryAfter);
       work_ = true;
@@ -121,8 +121,8 @@ Result<bool> DropCleanup::clean_some() {
   const auto trees = std::make_shared<Trees>(transaction.lmdb(), handles_, true);
   Catalog catalog(trees, cache_);
   const auto clean = [&]() -> Status {
-    // An index that was being built may have been finished since the list was read, and then lost
-    // its exemption.
+    // Since the list was read, an index build may have finished, and its keyspace is then no longer
+    // exempt.
     GM_ASSIGN(const bool is_released, catalog.is_released(keyspace));
     if (!is_released) return {};
     GM_ASSIGN(const uint32_t sharing, catalog.keyspaces_in_tree(keyspace.tree));

@@ -14,8 +14,8 @@
 namespace gridmount::local {
 namespace {
 
-// Appends the value of one part of a duplicate key. If the path ends at an array, it is the element
-// whose encoding the key has.
+// Appends the value of one part of a duplicate key. If the path ends at an array, appends the
+// element whose encoding is in the key.
 void append_key_value(bson::Builder& builder, const IndexPart& part, bson::View document,
                       std::string_view encoded) {
   std::optional<bson::Value> found;

@@ -15,8 +15,8 @@
 namespace gridmount::local {
 namespace {
 
-// Keys are sorted in batches of this size before they are put into the tree, so that its pages fill
-// in order.
+// Keys are sorted in batches of this size before they are put into the tree, so that the pages of
+// the tree fill in order.
 constexpr size_t kBatchBytes = 32 * 1024 * 1024;
 
 struct NewEntry {

@@ -107,7 +107,7 @@ Status IndexWriter::apply() {
     for (size_t k = 0; k < change.added.size(); ++k) {
       if (same_kinds && change.removed.contains(change.added[k])) continue;
       set_index_key(key_, index, change.added[k], id_);
-      // For a unique index check_unique() has already moved the cursor to the position of the new
+      // For a unique index, check_unique() has already moved the cursor to the position of the new
       // key.
       if (!index.definition.unique) GM_TRY(trees_.at_or_after(tree, key_));
       GM_TRY(trees_.put(tree, key_, index_value(index, key_, id_, change.added_kinds)));

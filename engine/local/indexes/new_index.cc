@@ -12,7 +12,8 @@ namespace {
 // MongoDB's limit.
 constexpr size_t kMaxIndexes = 64;
 
-// Returns true if the index already exists. Fails if another index has its name or its keys.
+// Returns true if the index already exists. Fails if another index has its name or its keys, or if
+// both are text indexes.
 Result<bool> exists_already(const CollectionMetadata& metadata,
                             const query::IndexDefinition& wanted) {
   const auto both = [&](const query::IndexDefinition& existing) {
@@ -92,7 +93,7 @@ Result<IndexMetadata> new_index(const engine::Namespace& ns, const CollectionMet
                 "The _id index must have the same collation as the collection. Index collation: " +
                     shown(own) + ", collection collation: " + shown(collation));
   }
-  // A collection has only one index on _id, whatever name is given.
+  // A collection has only one index on _id, so ignore the given name.
   if (is_on_id(index)) name = kIdIndexName;
   return index;
 }
