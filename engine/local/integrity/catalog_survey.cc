@@ -107,7 +107,7 @@ class Survey {
 
   void finish() {
     for (const uint32_t prefix : counted_) {
-      // They may belong to a collection whose entry cannot be read.
+      // The counts may belong to a collection whose entry cannot be read.
       if (!records_.contains(prefix)) {
         orphan(prefix_key(kCountsKey, prefix), "counts without a collection",
                survey_.unreadable.empty());
@@ -133,7 +133,7 @@ class Survey {
   CatalogSurvey survey_;
   std::set<uint32_t> records_;  // the record prefixes of the collections
   std::set<uint32_t> counted_;
-  std::set<std::string> expiring_;  // in the form of the list's keys
+  std::set<std::string> expiring_;  // the keys that the list of expiring collections must have
   std::set<std::string> listed_;
   std::set<std::string> unreadable_expiring_;
 };

@@ -54,7 +54,7 @@ Status CollectionRepair::repair_all() {
   GM_TRY(in_steps([&](Step& step) { return repair_records(step); }));
   for (size_t i = 0; i < tallies_.size(); ++i) {
     GM_ASSIGN(const uint64_t found, count_entries(i));
-    // Every required entry exists by now. So if the numbers are equal, there are no others.
+    // Every required entry exists by now. So if the numbers are equal, there are no other entries.
     if (found == tallies_[i].expected) continue;
     std::string from;
     GM_TRY(in_steps([&](Step& step) { return repair_index(step, i, from); }));
@@ -69,8 +69,8 @@ Status CollectionRepair::repair_all() {
   });
 }
 
-// All entries of an outdated index have been replaced by now. It stays outdated until then, so that
-// an interrupted repair begins anew.
+// Marks outdated indexes as current. All their entries have been replaced by now. An index stays
+// outdated until then, so that an interrupted repair begins again.
 Status CollectionRepair::mark_current(Step& step) {
   CollectionMetadata changed = *step.metadata;
   bool any = false;
@@ -182,7 +182,8 @@ Status CollectionRepair::repair_record(Step& step, const TreeEntry& record) {
   return index_document(step, *id);
 }
 
-// The patches of a record that was removed come here too, as they follow it.
+// Removes a patch that belongs to no record. The patches of a record that was removed come here
+// too, because their keys follow its key.
 Status CollectionRepair::repair_patch(Step& step, const TreeEntry& entry) {
   ++step.looked_at;
   Trees& trees = step.read_view->trees();
@@ -214,7 +215,7 @@ Status CollectionRepair::index_document(Step& step, RecordId id) {
   Trees& trees = step.read_view->trees();
   std::vector<MissingEntry> missing;
   while (true) {
-    // The record is read again in each round, because taking out another record ends the views.
+    // Read the record again in each round, because the removal of another record ends the views.
     GM_ASSIGN(const std::optional<std::string_view> record,
               get_record(trees, step.metadata->records, id));
     if (!record) return {};
@@ -238,7 +239,7 @@ Status CollectionRepair::index_document(Step& step, RecordId id) {
                                 Verify::kBounds, patched_later));
     if (!pages_.defect({RecordKey(step.metadata->records, conflict->record).view(), *later})
              .empty()) {
-      // The later record has to stay, and is counted when it is reached. So this one is taken out.
+      // The later record has to stay, and is counted when it is reached. So remove this one.
       return remove_document(step, id, document, conflict->why);
     }
     GM_TRY(remove_document(step, conflict->record, in_the_way, conflict->why));
@@ -428,7 +429,7 @@ Result<bool> CollectionRepair::repair_index(Step& step, size_t i, std::string& f
 Result<bool> CollectionRepair::is_backed(const Step& step, const IndexMetadata& index,
                                          const TreeEntry& entry) {
   if (!record_id_of_entry(index, entry)) return false;
-  // All documents of this collection are sound by now, so this only removes entries that no
+  // All documents of this collection are sound by now, so an entry without an owner is one that no
   // document has.
   GM_ASSIGN(const std::optional<RecordId> owner, rightful_owner(step, index, entry));
   return owner.has_value();

@@ -21,7 +21,7 @@ namespace {
 Status fill(StoreFolder& made, Environment& environment) {
   GM_TRY(environment.copy_pages(made.data()));
   GM_TRY(made.data().sync_data());
-  // A closed store needs no checkpoint. The mark is written before the folder becomes a store.
+  // A closed store needs no checkpoint. Write the mark before the folder becomes a store.
   GM_TRY(made.mark(OwnerState::kClosed));
   return made.finish_creation();
 }
@@ -56,8 +56,8 @@ Status copy_tree(const std::shared_ptr<Trees>& from, MDB_dbi source, TreeFiller&
 }
 
 // Like copy(), but copies the entries of the trees. LMDB's page copy fails if the number of pages
-// is not the sum of those in the trees and in the list of free pages. If this is interrupted, what
-// is left looks like a store.
+// is not the sum of those in the trees and in the list of free pages. If this function is
+// interrupted, the unfinished copy looks like a store.
 Status copy_entries(Environment& environment, const std::filesystem::path& folder) {
   OpenOptions options;
   options.create = true;
@@ -87,7 +87,7 @@ Status check_copy(const std::filesystem::path& copy, const std::filesystem::path
                   report.problems.front() + "; run 'gridstore check --repair'");
 }
 
-// Makes the copy and reads it whole. Returns the number of its last transaction.
+// Makes the copy and reads it whole. Returns the number of the last transaction of `environment`.
 Result<uint64_t> make_checked_copy(Environment& environment, const std::filesystem::path& copied,
                                    const std::filesystem::path& folder) {
   remove_copy(folder);
@@ -114,8 +114,8 @@ Result<Compaction> compact_store(const std::filesystem::path& folder) {
   const std::filesystem::path copied = folder / kCopyFolder;
   uint64_t transaction = 0;
   {
-    // Opened for writing, so that a recovery after a power loss comes first. An Environment alone
-    // has neither the drop cleanup nor the TTL monitor, which would write meanwhile.
+    // Open the store for writing, so that a recovery after a power loss comes first. An Environment
+    // alone has neither the drop cleanup nor the TTL monitor, which would write meanwhile.
     GM_ASSIGN(const std::unique_ptr<Environment> environment, Environment::open(folder, {}));
     GM_ASSIGN(transaction, make_checked_copy(*environment, copied, folder));
   }

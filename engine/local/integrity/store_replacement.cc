@@ -19,13 +19,14 @@ void remove_copy(const std::filesystem::path& folder) {
 
 Result<Replacement> install_copy(const std::filesystem::path& folder, uint64_t transaction,
                                  OldData old) {
-  // LMDB has closed the store. If another process has it locked now, that process removes the copy.
+  // LMDB has closed the store. If another process has locked the store meanwhile, that process
+  // removes the copy.
   GM_ASSIGN(StoreFolder locked, StoreFolder::open(folder, {}, TestOptions()));
   GM_ASSIGN(const MetaPair metas, read_meta_pair(locked.data()));
   Replacement replacement;
   GM_ASSIGN(replacement.sizes.bytes_before, locked.data().size());
   // If there is something to replay (D13, D15), the mark must stay. This process has left nothing
-  // to replay, so it would come from another owner.
+  // to replay, so another owner would have left it.
   const bool is_ours =
       locked.to_replay().empty() && locked.pending().empty() && metas.current.txn == transaction;
   if (is_ours) GM_TRY(locked.mark(OwnerState::kClosed));

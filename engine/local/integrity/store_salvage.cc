@@ -1,7 +1,7 @@
-// salvage_store(). It walks the pages of the trees as far as possible, then the leaves to which no
-// page leads any more. Entries with a valid checksum go into a new store, into the keyspaces that
-// the catalog has for their prefixes. The catalog is read first. Afterwards a repair of the new
-// store rebuilds lost index entries from the documents.
+// salvage_store() walks the pages of the trees as far as possible, then the leaves to which no page
+// leads any more. Entries with a valid checksum go into a new store, into the keyspaces that the
+// catalog has for their prefixes. The catalog is read first. Afterwards a repair of the new store
+// rebuilds lost index entries from the documents.
 
 #include "engine/local/integrity/store_salvage.h"
 
@@ -50,7 +50,7 @@ uint64_t entries_of(MDB_txn* txn, MDB_dbi tree) {
   return code == MDB_SUCCESS ? stat.ms_entries : 0;
 }
 
-// For damage that cannot be repaired: the store stays as it is.
+// Returns the error for damage that cannot be repaired. The store then stays as it is.
 tl::unexpected<Error> beyond(std::string what) {
   return fail(ErrorCode::kDataCorruptionDetected,
               std::move(what) + ", so the store cannot be rebuilt; restore it from a backup");
@@ -60,7 +60,7 @@ tl::unexpected<Error> beyond(std::string what) {
 struct DamagedStore {
   std::function<Result<PageReport>(PageVisitor&)> survey_pages;
   std::optional<uint64_t> catalog_entries;  // the expected number of entries, if it is known
-  // Changes to be made after the pages are read, in the form that for_each_change() reads.
+  // The changes to make after the pages are read, in the form that for_each_change() reads.
   std::vector<std::string> changes;
 };
 
@@ -96,7 +96,7 @@ class StoreSalvage : private PageVisitor {
   }
 
  private:
-  // The owner of a prefix. Without a collection it is a released keyspace.
+  // The owner of a prefix. `collection` is null for a released keyspace.
   struct KeyspaceOwner {
     Keyspace keyspace;
     std::shared_ptr<const CollectionMetadata> collection;
@@ -118,8 +118,8 @@ class StoreSalvage : private PageVisitor {
     return options_.removed.keep_bytes({"store", "pages"}, what, damaged.what, damaged.bytes);
   }
 
-  // An entry at another place, or in a page that is not as it should be, is used only if its
-  // checksum is right.
+  // An entry of another tree, or of a page that is damaged or that no tree leads to, is used only
+  // if its checksum is right.
   Status take_of_catalog(const Found& found) {
     const TreeEntry& entry = found.entry;
     const bool in_place = found.certain && found.tree == kCatalogName;
@@ -131,8 +131,8 @@ class StoreSalvage : private PageVisitor {
     return put(kCatalogNumber, entry, in_place);
   }
 
-  // A page that no tree leads to may be left over, with older states of entries that are in place.
-  // So such entries do not replace others.
+  // A page that no tree leads to may be an old one, with older states of entries that are in place.
+  // So an entry that is not in place does not replace another one.
   Status put(size_t tree, const TreeEntry& entry, bool in_place) {
     return in_place ? filler_.put(tree, entry) : filler_.put_new(tree, entry);
   }
@@ -184,8 +184,8 @@ class StoreSalvage : private PageVisitor {
                                           : take_index_entry(owner->second, entry, in_place);
   }
 
-  // A certain entry without an owner is copied too. The repair of the new store takes it out and
-  // keeps it in the dump.
+  // A certain entry without an owner is copied too. The repair of the new store removes the entry
+  // and keeps it in the dump.
   Status record_of_nobody(const Found& found) {
     if (found.tree == kCatalogName) return {};
     if (!found.certain) {
@@ -239,7 +239,8 @@ class StoreSalvage : private PageVisitor {
       ++taken_;
       return put(number_of(owner.keyspace), entry, in_place);
     }
-    // Otherwise the whole page is kept in the dump.
+    // Do not keep an entry that is not in place. If its page is damaged, the dump has the whole
+    // page.
     if (!in_place) return {};
     const engine::Namespace& ns = owner.collection->ns;
     const std::string what = id ? record_name(entry.value, *id) : "a record";
@@ -272,8 +273,8 @@ class StoreSalvage : private PageVisitor {
 };
 
 // Gives the new store the format of the damaged one, because its data will be in the folder of that
-// one. A closed store does not need the files that an older format lacks. If its format has them,
-// they are made again.
+// one. A closed store does not need the files that an older format lacks. If the format has these
+// files, they are created again.
 Status take_format(const std::filesystem::path& folder, const std::filesystem::path& copied) {
   std::error_code error;
   std::filesystem::copy_file(folder / "format", copied / "format",
@@ -315,7 +316,7 @@ Status make_copy(const DamagedStore& damaged, const std::filesystem::path& folde
   return options.removed.sync();
 }
 
-// Removes what is left of a failed copy. The caller has the store locked.
+// Like make_copy(), but removes the rest of a failed copy. The caller has the store locked.
 Status make_copy_or_none(const DamagedStore& damaged, const std::filesystem::path& folder,
                          const RepairOptions& options, RepairReport& report,
                          std::vector<std::string>& lines) {
@@ -352,8 +353,8 @@ Result<std::filesystem::path> salvage_unopened(const std::filesystem::path& fold
   damaged.changes = unopened.changes();
   if (!unopened.lost().empty()) lines.push_back(unopened.lost());
   GM_TRY(make_copy_or_none(damaged, folder, options, report, lines));
-  // Before the mark: if this is interrupted, the old data is not taken for whole without the
-  // changes that only the copy has.
+  // Begin the swap before the mark is written. Otherwise, after an interruption, the next opening
+  // would accept the old data, which lacks the changes that only the copy has.
   GM_TRY(begin_swap(folder));
   GM_TRY(unopened.mark_closed());
   return swap_copy(folder, OldData::kKept);

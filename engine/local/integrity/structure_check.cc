@@ -149,7 +149,7 @@ class StructureCheck {
     if (corrupt_records_.size() < kMaxProblems) corrupt_records_.push_back(id);
   }
 
-  // Adds an entry in the form of `validate`. The limit is that of the problems.
+  // Adds an entry in the form of `validate`, if there are fewer than kMaxProblems entries.
   void record_entry(std::vector<bson::Document>& entries, const IndexMetadata& index, RecordId id) {
     if (entries.size() >= kMaxProblems) return;
     bson::Builder entry;
@@ -182,8 +182,7 @@ class StructureCheck {
     ++keyspaces_[keyspace.tree];
   }
 
-  // Checks each record, and from the record its index entries. Counts the entries found for each
-  // index.
+  // Checks each record and its index entries. Counts the entries found for each index.
   Status check_records(const CollectionMetadata& metadata, std::vector<uint64_t>& expected) {
     Result<Counts> counts = catalog_.counts(metadata);
     if (!counts) problem(counts.error().message());
@@ -251,8 +250,8 @@ class StructureCheck {
     return {};
   }
 
-  // Reports a patch, or a list of patches, that belongs to no record. Whether a record has all of
-  // its patches is found out when its document is read.
+  // Reports a patch, or a list of patches, that belongs to no record. check_records() detects
+  // missing patches when it reads the document.
   Status check_patch(const CollectionMetadata& metadata, const TreeEntry& entry,
                      OverflowPages& pages) {
     GM_ASSIGN(const bool is_used, is_used_patch(trees_, metadata.records, entry));
@@ -305,8 +304,7 @@ class StructureCheck {
   }
 
   // Checks the opposite direction, from entries to documents. If there are as many entries as the
-  // documents led to, there are no others. Only otherwise each entry is followed to its
-  // document.
+  // documents led to, there are no others. If not, follows each entry to its document.
   Status check_index(const CollectionMetadata& metadata, size_t i, uint64_t expected) {
     const IndexMetadata& index = metadata.indexes[i];
     uint64_t found = 0;
@@ -455,7 +453,7 @@ class StructureCheck {
   Catalog& catalog_;
   StructureReport report_;
   uint64_t left_out_ = 0;
-  // Results of the collection checked last.
+  // The results of the collection that was checked last.
   std::vector<uint64_t> keys_per_index_;
   std::vector<bool> unsound_indexes_;
   std::vector<bson::Document> extra_entries_;

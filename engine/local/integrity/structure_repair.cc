@@ -25,7 +25,7 @@ constexpr uint64_t kBytesAtOnce = 16 * 1024 * 1024;
 // Above every key of a tree, because keys have at most 511 bytes.
 constexpr size_t kKeyBytesBound = 512;
 
-// The namespace under which the dump keeps what belongs to no collection.
+// Returns the namespace under which the dump keeps objects that belong to no collection.
 engine::Namespace store_namespace(const std::string& what) {
   return {"store", what};
 }

@@ -47,7 +47,7 @@ Result<UnopenedStore> UnopenedStore::open(const std::filesystem::path& folder) {
   return store;
 }
 
-// Follows the rules of D6. If data.mdb cannot be trusted, the checkpoint takes its place.
+// Follows the rules of D6. If data.mdb cannot be trusted, uses the meta pages of the checkpoint.
 Status UnopenedStore::find_metas(const std::filesystem::path& folder) {
   GM_ASSIGN(const std::optional<OwnerMark> mark, owner_.read());
   GM_ASSIGN(const uint64_t inode, data_.inode());
@@ -60,7 +60,8 @@ Status UnopenedStore::find_metas(const std::filesystem::path& folder) {
   const bool has_slot = checkpoint && checkpoint->newest();
   const Result<MetaPair> found = read_meta_pair(data_);
   if (found && (closed || killed)) {
-    // If both are of the same transaction, the saved meta pages are certainly good.
+    // If the meta pages of the slot and of data.mdb are of the same transaction, the slot's are
+    // certainly good.
     const bool is_saved = has_slot && checkpoint->newest()->current.txn == found->current.txn;
     metas_ = closed && is_saved ? *checkpoint->newest() : *found;
     if (has_slot) lost_ = lost_between(found->current.txn, checkpoint->newest()->current.txn);
