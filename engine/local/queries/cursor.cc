@@ -12,7 +12,7 @@ void FindCursor::set_returns_keys(std::shared_ptr<const CollectionMetadata> meta
   index_ = index;
 }
 
-// Returns {path: value, ...}, with null for a missing field.
+// Returns {path: value, ...}, with null for a missing field, and with the hash of a hashed field.
 bson::Document FindCursor::key_of(bson::View document) const {
   bson::Builder key;
   if (index_ == nullptr) return std::move(key).finish();

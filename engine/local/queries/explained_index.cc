@@ -63,7 +63,7 @@ bson::Document key_pattern(const IndexMetadata& index, const query::Plan& plan) 
 void append_bounds(Builder& out, const IndexMetadata& index, const query::Plan& plan) {
   const bson::Document keys = key_pattern(index, plan);
   Builder& bounds = out.open_document("indexBounds");
-  // As on servers: parsedTextQuery has the terms.
+  // As on servers, a text index has no bounds: parsedTextQuery has the terms.
   if (index.rules.text != nullptr) {
     bounds.close();
     return;
@@ -95,7 +95,7 @@ std::optional<KeyRun> run_of(const IndexMetadata& index, const query::Plan& plan
   bool open = true;  // all parts so far have a single point
   size_t part = 0;
   for (const bson::Element key : index.definition.keys.view()) {
-    if (key.value.type() == bson::Type::kString) return std::nullopt;  // a hashed index
+    if (key.value.type() == bson::Type::kString) return std::nullopt;  // hashed or text
     Interval interval = everything();
     if (part < plan.bounds.size()) {
       if (plan.bounds[part].size() != 1) return std::nullopt;

@@ -17,9 +17,9 @@ namespace gridmount::local {
 bson::Document key_pattern(const IndexMetadata& index, const query::Plan& plan);
 
 // Appends the field `indexBounds`: for each field of the index, the intervals that the plan scans.
-// Each interval begins with the value that the scan reaches first. In an index with a collation, a
-// string is shown by its sort key: CollationKey(0x...). Example:
-// {a: ["[1, 1]"], b: ["(inf.0, 5.0]"]}
+// Each interval begins with the value that the scan reaches first. For a text index, the document
+// is empty. In an index with a collation, a string is shown by its sort key: CollationKey(0x...).
+// Example: {a: ["[1, 1]"], b: ["(inf.0, 5.0]"]}
 void append_bounds(bson::Builder& out, const IndexMetadata& index, const query::Plan& plan);
 
 // One contiguous range of keys. `first` and `last` have the values of all fields of the index;
@@ -31,13 +31,14 @@ struct KeyRun {
   bool first_inclusive = true;
   bool last_inclusive = true;
 };
-// Returns the range that the plan reads. Returns nothing if it reads several ranges, or if the
-// index is hashed.
+// Returns the range that the plan reads. Returns nothing if the plan reads several ranges, or if
+// the index is a hashed, text or wildcard index.
 std::optional<KeyRun> run_of(const IndexMetadata& index, const query::Plan& plan);
 
 // Appends the field `multiKeyPaths`. It lists, for each path of the index, the fields on this path
 // that hold arrays. Appends nothing for a multikey index with several paths or a dotted path,
-// because such an index records only that some field holds an array.
+// because such an index records only that some field holds an array. Appends nothing for text and
+// wildcard indexes.
 void append_multikey_paths(bson::Builder& out, const IndexMetadata& index);
 
 }  // namespace gridmount::local

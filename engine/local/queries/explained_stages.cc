@@ -83,7 +83,7 @@ bson::Document left_by_bounds(const ExplainedQuery& query, const Plan& plan) {
   return query::conjunction_of(conditions);
 }
 
-// The reported time is that of the whole query, most of which the lowest stage takes.
+// The reported time is the time of the whole query, and the lowest stage takes most of it.
 void append_counts(Builder& out, const StageCounts& counts, const Execution* execution) {
   if (execution == nullptr) return;
   append_count(out, "nReturned", counts.returned);
@@ -112,7 +112,7 @@ class Stages {
     if (execution != nullptr) add_up(execution->stats);
   }
 
-  // Writes the stages, each as the inputStage of the one before.
+  // Writes the stages. Each stage is the inputStage of the stage before.
   void write(Builder& out) const {
     if (query_.counts) return count(out);
     if (query_.distinct) return distinct(out);
@@ -129,8 +129,8 @@ class Stages {
   }
 
  private:
-  // Computes the counts of the stages from the bottom up. Each stage has the counts of the one
-  // below, minus the documents it drops.
+  // Computes the counts of the stages from the bottom up. Each stage has the counts of the stage
+  // below, minus the documents that it drops.
   void add_up(const ExecutionStats& stats) {
     const ScanCounts& scan = stats.scan;
     if (plan_.kind == Plan::Kind::kCollectionScan) {
@@ -166,8 +166,8 @@ class Stages {
     limited_.ended = true;
   }
 
-  // Returns whether index entries are skipped, and not documents: the entries alone show that they
-  // match.
+  // Returns whether index entries are skipped instead of documents, because the entries alone show
+  // that the documents match.
   bool skips_entries() const {
     const bool fetches = plan_.kind != Plan::Kind::kCollectionScan && !reads_no_documents();
     if (query_.options.skip == 0 || query_.sorts || !fetches) return false;
@@ -268,7 +268,7 @@ class Stages {
     out.close();
   }
 
-  // Servers name the parts that are no fields $computed0, $computed1 and so on.
+  // On servers, the parts that are not fields have the names $computed0, $computed1 and so on.
   void append_sort_pattern(Builder& out) const {
     Builder& pattern = out.open_document("sortPattern");
     size_t computed = 0;
@@ -282,7 +282,7 @@ class Stages {
     pattern.close();
   }
 
-  // Returns the index of a text search, or null if the plan is none.
+  // Returns the index of a text search, or null if the plan is not a text search.
   const IndexMetadata* text_index() const {
     if (plan_.kind != Plan::Kind::kIndexScan) return nullptr;
     const IndexMetadata& index = query_.metadata->indexes[plan_.index];
@@ -291,7 +291,7 @@ class Stages {
     return searches && index.rules.text != nullptr ? &index : nullptr;
   }
 
-  // Writes a text search, and the conditions beside it.
+  // Writes a text search, and the other conditions of the filter.
   void text_search(Builder& out, const IndexMetadata& index) const {
     const bool is_filtered = !left_.view().empty();
     if (is_filtered) {
@@ -304,7 +304,7 @@ class Stages {
     size_t at = 0;
     for (const bson::Element part : index.definition.keys.view()) {
       if (query::is_text_part(part)) break;
-      // The last point, as the first one for null is undefined.
+      // Use the last point, because the first point for null is the value undefined.
       if (at < plan_.bounds.size() && !plan_.bounds[at].empty()) {
         prefix.append(part.key, plan_.bounds[at].back().low);
       }

@@ -7,7 +7,7 @@
 namespace gridmount::local {
 namespace {
 
-// Appended to a prefix, it makes a bound above every key with that prefix (invariant K3 of
+// A prefix with this byte appended is a bound above every key with the prefix (invariant K3 of
 // bson/key_string.h).
 constexpr char kAboveAll = '\xFF';
 

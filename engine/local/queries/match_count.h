@@ -20,8 +20,8 @@ namespace gridmount::local {
 
 class MatchCount {
  public:
-  // Uses only hint, skip, limit and deadline of the options. `filter` must outlive the count. Fails
-  // as choose_plan() does.
+  // Uses only hint, skip, limit, deadline and collator of the options. `filter` must outlive the
+  // count. Fails as choose_plan() does.
   static Result<std::unique_ptr<MatchCount>> open(
       std::shared_ptr<ReadView> read_view, std::shared_ptr<const CollectionMetadata> metadata,
       const query::Filter& filter, const MatchOptions& options);

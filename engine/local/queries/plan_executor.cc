@@ -21,8 +21,8 @@ constexpr ErrorCode kQueryPlanKilled{175};
 constexpr ErrorCode kCappedPositionLost{136};
 
 // Returns whether the index has at most one entry per document, ordered by `path` first. Entries
-// with the same value are then adjacent, and one of them stands for all. In an index with a
-// collation, different strings may have the same entry.
+// with the same value are then adjacent, and one of them is enough for all. Returns false for an
+// index with a collation, because different strings may have the same entry.
 bool leads_with(const IndexMetadata& index, std::string_view path) {
   const IndexPart& first = index.rules.parts.front();
   return !index.multikey && index.rules.text == nullptr && !first.hashed &&
@@ -135,7 +135,7 @@ PlanExecutor::PlanExecutor(std::shared_ptr<ReadView> read_view,
       to_skip_(options_.skip) {
   keyspaces_.push_back(metadata_->records);
   add_keyspaces(*metadata_, plan_.plan, keyspaces_);
-  // For a lookup by _id alone servers read the document, even if the index would suffice.
+  // For a lookup by _id alone, servers read the document, even if the index would suffice.
   if (options_.only_paths && !sorts_ && !options_.by_id) {
     reader_ = covering_reader(*metadata_, plan_.plan, filter_, *options_.only_paths);
     covered_ = reader_.has_value();
@@ -324,7 +324,8 @@ bson::View PlanExecutor::returned(bson::View document) {
   return read_view_->keep(std::move(patched_));
 }
 
-// Keeps only keys and record ids. With a limit it keeps only as many as will be returned.
+// Keeps only sort keys, record ids and text scores. With a limit, keeps only the first
+// options_.skip + options_.limit.
 Status PlanExecutor::add_sorted(const Match& match) {
   const query::Sort& sort = *options_.sort;
   GM_ASSIGN(const std::vector<bson::Value> values, sort.key_of(match.document, match.text_score));

@@ -19,7 +19,8 @@ class Trial {
  public:
   Trial(std::unique_ptr<Scan> scan, bool sorts) : scan_(std::move(scan)), sorts_(sorts) {}
 
-  // Returns whether the candidate has no more than `keys` keys.
+  // Returns whether the scan ends before it has examined `keys` keys, or before `keys` / kSortCost
+  // keys if the results must be sorted.
   Result<bool> ends_within(int64_t keys) {
     const int64_t allowed = sorts_ ? keys / kSortCost : keys;
     while (scan_->keys_examined() < allowed) {

@@ -195,8 +195,8 @@ class IndexScan : public Scan {
         Key{encoded, id, bounds_.fit(encoded), false, kinds_of_value(index_, found.value)});
   }
 
-  // Returns the next key of the range with another leading value. It first tries a few steps,
-  // because among mostly different values that key is close.
+  // Returns the next key of the range with another leading value. First tries a few steps, because
+  // that key is close if most values are different.
   Result<std::optional<Key>> read_distinct_key() {
     constexpr int kSteps = 8;
     for (int steps = 0;; ++steps) {
@@ -224,7 +224,7 @@ class IndexScan : public Scan {
     std::string missing;
     append_encoded_missing(missing, descending);
     const std::string_view leading = key.encoded.substr(0, *size);
-    // A null has the same encoding as a missing field. Its entry stands for others only if the
+    // A null has the same encoding as a missing field. The other entries may be skipped only if the
     // kinds show that the field exists.
     const bool is_there =
         !key.kinds.empty() && key.kinds.front() == static_cast<char>(ValueKind::kOfClass);
@@ -234,13 +234,13 @@ class IndexScan : public Scan {
   // Keys of one range that are read together.
   struct KeyBatch {
     struct BatchedKey {
-      std::string bytes;  // copies of its encoding and kinds, which survive a pause
+      std::string bytes;  // copies of the encoding and the kinds, valid also after a pause
       Key key;
     };
     std::array<BatchedKey, TreeReader::kKeysMax> entries;
     size_t size = 0;
-    size_t at = 0;               // the next one to return
-    size_t next_size = 1;        // grows, so that a caller that wants few keys reads few
+    size_t at = 0;               // the next entry to return
+    size_t next_size = 1;        // grows, so that few keys are read for few results
     uint64_t read_at = 0;        // Trees::resumptions()
     std::optional<Error> error;  // occurred after the last entry
   };
@@ -302,8 +302,8 @@ class IndexScan : public Scan {
     return true;
   }
 
-  // Truncated keys with a common beginning are ordered by their hashes. This reads all of them and
-  // orders them by their values, which it takes from the documents.
+  // Truncated keys with a common beginning are ordered by their hashes. This function reads all of
+  // them and orders them by their values in the documents.
   Status gather_run(const std::string& first, RecordId first_id) {
     run_.clear();
     run_at_ = 0;
@@ -479,7 +479,8 @@ class UnionScan : public Scan {
     while (at_ < branches_.size()) {
       GM_ASSIGN(const std::optional<WorkItem> item, branches_[at_]->next());
       if (!item) {
-        // Most of thousands of branches may return nothing, so check for an interruption here.
+        // There may be thousands of branches that return nothing, so check for an interruption
+        // here.
         GM_TRY(query::check_interruption());
         keys_of_ended_ += branches_[at_]->keys_examined();
         ++at_;

@@ -17,9 +17,9 @@ constexpr size_t kFieldsMax = 4;
 // A typical key fits. A longer one costs another allocation.
 constexpr size_t kUsualKeyBytes = 96;
 
-// Returns whether values of the type are equal exactly if their encodings are. Excluded are null,
-// which also matches missing fields, documents, which may hold operators, and arrays and regular
-// expressions, which have special meanings.
+// Returns whether a filter with a value of this type matches exactly the values with the same
+// encoding. Null also matches missing fields, documents may have operators, and arrays and regular
+// expressions have special meanings.
 bool is_plain(bson::Type type) {
   switch (type) {
     case bson::Type::kDouble:
@@ -104,7 +104,7 @@ std::optional<UniqueLookup> unique_lookup(const CollectionMetadata& metadata, bs
   if (!equalities) return std::nullopt;
   for (const IndexMetadata& index : metadata.indexes) {
     if (!index.definition.unique || index.multikey) continue;
-    // A document that the index leaves out may match too.
+    // A document that is not in the index may match too.
     if (index.rules.partial || index.rules.text != nullptr || !index.is_readable() ||
         !equalities->fit(index, collator))
       continue;
@@ -162,8 +162,8 @@ std::optional<FirstLookup> first_lookup(const CollectionMetadata& metadata, bson
     if (index.rules.text != nullptr || !index.is_readable() ||
         equalities->parts_given(parts) < equalities->count())
       continue;
-    // The planner takes the first index with the most parts given. If that index has further parts,
-    // they order its documents.
+    // The planner takes the first index with the most parts given. If that index has more parts,
+    // they determine which document is the first.
     const bool hashed =
         std::any_of(parts.begin(), parts.end(), [](const IndexPart& part) { return part.hashed; });
     if (hashed || index.multikey || index.rules.partial || index.definition.unique ||
@@ -189,7 +189,8 @@ Result<std::optional<TreeEntry>> first_entry(const std::shared_ptr<Trees>& trees
   }
   RangeCursor cursor(trees, tree);
   if (index.checksums) cursor.set_proving();
-  // The values are followed by record ids, which are sorted and far below the end of this range.
+  // In the keys, the record ids follow the values. The ids are sorted and far below the end of this
+  // range.
   cursor.set_range(low, low + '\xFF', false);
   return cursor.next();
 }
