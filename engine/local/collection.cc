@@ -83,7 +83,7 @@ Status check(const Options& options) {
 }
 
 // Refuses options that need stored documents. Views and the collections of the catalog have no
-// natural order and no tailable end. The latter have no indexes either.
+// natural order and no tailable end. The collections of the catalog have no indexes either.
 Status check_without_storage(const engine::Namespace& ns, const engine::FindOptions& options) {
   const auto refuse = [&](const char* what) {
     return fail(ErrorCode::kBadValue, ns.full() + " is not a stored collection: " + what);
@@ -166,8 +166,8 @@ Result<MatchOptions> match_options(bson::View filter, const engine::FindOptions&
   } else if (!options.sort.empty()) {
     GM_ASSIGN(query::Sort sort,
               query::Sort::parse(options.sort, collator, query::SortMetadata::kAllowed));
-    // Servers do not sort the one document either, so its arrays may be parallel. A text score is
-    // refused in any case, because there is no search.
+    // Servers do not sort the single document of a lookup by _id either, so parallel arrays in it
+    // are no error. A sort by text score is refused later, because there is no search.
     if (!match.by_id || sort.uses_text_score()) match.sort = std::move(sort);
   }
   match.skip = options.skip;
@@ -177,7 +177,8 @@ Result<MatchOptions> match_options(bson::View filter, const engine::FindOptions&
   match.deadline = options.deadline;
   match.only_paths = options.only_paths;
   match.one_at_a_time = options.one_at_a_time;
-  // An index has an entry for each of the strings that are the same one here.
+  // With a collation, do not skip index entries, because an index may have different entries for
+  // strings that are equal under the collation.
   if (collator == nullptr) match.distinct_path = options.distinct_path;
   match.min = options.min;
   match.max = options.max;
@@ -332,7 +333,7 @@ Result<int64_t> LocalCollection::count(engine::Snapshot& snapshot, bson::View fi
   GM_TRY(check(options));
   GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
   GM_ASSIGN(const query::SharedCollator collator, collator_for(options.collation, metadata.get()));
-  // On servers, a count of no collection fails for no $text either.
+  // As on servers, $text is not an error if the collection does not exist.
   GM_ASSIGN(const query::Filter parsed,
             metadata ? filter_for(ns_, filter, options.variables, collator, metadata.get())
                      : query::parse_filter(filter, options.variables, collator,
@@ -367,7 +368,7 @@ Result<std::vector<bson::Value>> LocalCollection::distinct(engine::Snapshot& sna
   read.distinct_path = path;
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, find(snapshot, filter, read));
   GM_TRY(query::check_field_path(path));
-  // The cursor has found out whether this is a stored collection or a view.
+  // find() has handled views and collections of the catalog.
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
   GM_ASSIGN(const query::SharedCollator collator, collator_for(options.collation, metadata.get()));
@@ -480,7 +481,7 @@ Result<bson::Document> LocalCollection::explain_aggregate(engine::Snapshot& snap
 }
 
 void LocalCollection::prefetch(engine::Snapshot& snapshot, bson::View filter) {
-  // A hint has nobody to report errors to. The read that follows meets and reports them.
+  // Ignore errors, because this is only a hint. The read that follows meets and reports them.
   const Result<std::shared_ptr<ReadView>> opened = read_view_of(snapshot, environment_);
   if (!opened) return;
   ReadView& read_view = **opened;

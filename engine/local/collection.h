@@ -120,8 +120,8 @@ class LocalCollection : public engine::Collection, public engine::BinaryOverwrit
   Result<Targets> targets(const std::shared_ptr<ReadView>& read_view,
                           const SharedMetadata& metadata, bson::View filter,
                           const TargetOptions& options) const;
-  // Reads the document of the target `id`. If it was found in the index `found.looked_up`, fails
-  // with DataCorruptionDetected unless the document has the values of the filter.
+  // Reads the document of the target `id`. If the target was found in the index `found.looked_up`,
+  // fails with DataCorruptionDetected unless the document has the values of the filter.
   static Result<bson::View> read_target(ReadView& read_view, const CollectionMetadata& metadata,
                                         const Targets& found, RecordId id, bson::View filter);
 
@@ -130,7 +130,8 @@ class LocalCollection : public engine::Collection, public engine::BinaryOverwrit
 };
 
 // Writes single documents, with their index entries, and updates the counts of the collection. If a
-// call fails and the transaction can still be used, the call has changed nothing.
+// call fails and the transaction can still be used, the call has changed nothing. Each write also
+// fails as check_indexes_are_current() does.
 class DocumentWriter {
  public:
   // `read_view` is the view of a transaction, and must outlive the writer. If `validates` is false,
@@ -158,18 +159,20 @@ class DocumentWriter {
 
   // Overwrites parts of a Binary field (engine/binary_overwrite.h). Writes only patches if the
   // document is large, its record can have these patches, and nothing needs the whole document (a
-  // validator, an observer or an index). Otherwise replaces the document. Returns false and changes
-  // nothing if the document has no such field of subtype 0, or if the field does not have the
-  // expected size. Fails with BadValue or BSONObjectTooLarge if `change` is not valid.
+  // validator, an observer, an index or a capped collection). Otherwise replaces the document.
+  // Returns false and changes nothing if the document has no such field of subtype 0, or if the
+  // field does not have the expected size. Fails with BadValue or BSONObjectTooLarge if `change` is
+  // not valid.
   Result<bool> overwrite(RecordId id, const engine::BinaryOverwrite& change);
   // Checks a record that was found in the index. Fails with DataCorruptionDetected unless the
   // record has the values of the filter (confirm_found()). Reads the record without its patches, so
   // the index must not have the field that patches change.
   static Status confirm_record(ReadView& read_view, const CollectionMetadata& metadata,
                                const IndexMetadata& index, bson::View filter, RecordId id);
-  // Returns the number of bytes of a Binary field, with what patches have added to it. Does not put
-  // the document together. Returns nothing if the document has no such field of subtype 0. Fails as
-  // read_document() does, and with DataCorruptionDetected if the list of the patches is damaged.
+  // Returns the number of bytes of a Binary field, with the bytes that patches have added. Does not
+  // read the patches themselves. Returns nothing if the document has no such field of subtype 0.
+  // Fails as read_document() does, and with DataCorruptionDetected if the list of the patches is
+  // damaged.
   static Result<std::optional<uint32_t>> binary_size(ReadView& read_view,
                                                      const CollectionMetadata& metadata,
                                                      RecordId id, std::string_view field);

@@ -33,7 +33,8 @@ Status LocalCollection::create_index(engine::Transaction& transaction,
   GM_ASSIGN(index.keyspace, catalog.allocate_keyspace());
   if (Status built = build_index(read_view->shared_trees(), *metadata, index, index.multikey);
       !built) {
-    // The drop cleanup later removes what was put into the keyspace. Nothing else has changed.
+    // The drop cleanup later removes the entries that were put into the keyspace. Nothing else has
+    // changed.
     GM_TRY(catalog.release_keyspace(index.keyspace));
     return built;
   }

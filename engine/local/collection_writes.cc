@@ -1,4 +1,4 @@
-// The writes of engine::Collection: selects the documents and changes each.
+// The writes of engine::Collection. Each write selects documents and changes them.
 
 #include "engine/local/catalog/system_collections.h"
 #include "engine/local/collection.h"
@@ -137,8 +137,8 @@ Result<LocalCollection::Targets> LocalCollection::targets(
   }
   GM_ASSIGN(const std::unique_ptr<PlanExecutor> matches,
             PlanExecutor::open(read_view, metadata, std::move(parsed), std::move(match)));
-  // All matches are found before the first is changed. Otherwise a change could move a document to
-  // where the search would find it again.
+  // Find all matches before the first one is changed. Otherwise a change could move a document to a
+  // place where the search would find it again.
   while (true) {
     GM_ASSIGN(const std::optional<Match> found, matches->next());
     if (!found) return targets;

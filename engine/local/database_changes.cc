@@ -28,7 +28,7 @@ tl::unexpected<Error> wrong_type(std::string_view field, bson::ValueView value,
                                             "', expected " + std::string(wanted));
 }
 
-// The requested change of an index. A field is null if it was not given.
+// The requested change of an index. A field is empty if it was not given.
 struct IndexChange {
   std::optional<bson::ValueView> name;
   std::optional<bson::ValueView> keys;
@@ -85,7 +85,7 @@ Result<IndexChange> IndexChange::read(bson::View index) {
   return change;
 }
 
-// A value beyond the range becomes the longest expiry there is.
+// A value beyond the range becomes the longest possible expiry.
 Status set_expiry(query::IndexDefinition& definition, bson::ValueView value, bson::Builder& reply) {
   const int64_t seconds = bson::clamped_integer(value).value_or(0);
   if (seconds < 0) {
@@ -134,7 +134,7 @@ Status modify_index(CollectionMetadata& metadata, const bson::Element& element,
   return query::check_combination(definition);
 }
 
-// Returns true if the field belongs to a view.
+// Applies a field of a view. Returns false if the field is not one of a view.
 Result<bool> modify_view(CollectionOptions& options, const bson::Element& element) {
   if (element.key == "viewOn" && element.value.type() == bson::Type::kString) {
     if (element.value.as_string().empty()) {
@@ -188,7 +188,7 @@ Result<bson::Document> LocalDatabase::modify(engine::Transaction& transaction,
                   "BSON field 'collMod." + std::string(element.key) + "' is an unknown field.");
     }
   }
-  // Checks the combination of options and brings them into canonical form.
+  // Check the combination of options and bring them into canonical form.
   GM_ASSIGN(const CollectionOptions checked, CollectionOptions::parse(name, options.document()));
   if (checked.is_view()) {
     GM_TRY(aggregation::check_view(*this, transaction, collection, checked.view_on,
@@ -225,14 +225,14 @@ Status LocalDatabase::convert_to_capped(engine::Transaction& transaction,
   GM_ASSIGN(const CollectionOptions checked, CollectionOptions::parse(name, options.document()));
 
   read_view->notify_collection_changed(name);
-  // erase() leaves the entries of the source in place, so they are read through `source`, which no
-  // longer has a name.
+  // erase() leaves the entries of the source in place, so they can be read through `source`, which
+  // no longer has a name.
   GM_TRY(catalog.erase(*source));
   GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> target,
             catalog.create(name, checked.document()));
   RecordId first = 0;
   {
-    // Finds the first record to keep: from the newest back, as far as they fit.
+    // Find the first record to keep: the newest records are kept, as many as fit.
     int64_t room = checked.size_bytes;
     int64_t documents = checked.max_documents;
     RangeCursor cursor(read_view->shared_trees(), read_view->trees().tree(source->records));
@@ -267,7 +267,7 @@ Status LocalDatabase::convert_to_capped(engine::Transaction& transaction,
               whole_document_of(read_view->trees(), name, source->records,
                                 record_id_of(record->key).value_or(0), record->value,
                                 Verify::kChecksum, patched));
-    // The insert ends the view, so the document is copied.
+    // The insert ends the view, so copy the document.
     GM_TRY(writer.insert(bson::Document(document)));
   }
 }

@@ -1,4 +1,5 @@
-// DocumentWriter and LocalCollection: overwrite parts of a Binary field, and find out its size.
+// The functions of DocumentWriter and LocalCollection that overwrite parts of a Binary field or
+// return its size.
 
 #include <algorithm>
 #include <cstring>
@@ -65,8 +66,8 @@ uint32_t block_end(uint32_t block, uint32_t size) {
   return std::min((block + 1) * kOverwriteBlockBytes, size);
 }
 
-// Copies into `bytes`, which has the bytes of the field from `from` on, those that the pieces have.
-// Returns how many that were.
+// `bytes` has the bytes of the field from the offset `from` on. Copies the bytes of the pieces into
+// this range. Returns how many bytes it has copied.
 size_t put_pieces(std::span<const BinaryPiece> pieces, uint32_t from, std::span<uint8_t> bytes) {
   size_t put = 0;
   const uint64_t end = uint64_t{from} + bytes.size();
@@ -94,7 +95,8 @@ std::optional<DocumentWriter::BinaryField> DocumentWriter::find_binary(bson::Vie
     if (element.key != name) continue;
     if (element.value.type() != bson::Type::kBinary) return std::nullopt;
     const bson::Binary binary = element.value.as_binary();
-    // Bytes of the subtype 2 begin with a second length.
+    // Only subtype 0 can be overwritten. For example, the bytes of subtype 2 begin with a second
+    // length.
     if (binary.subtype != 0) return std::nullopt;
     BinaryField field;
     field.length_at = static_cast<uint32_t>(element.value.data() - document.data());
@@ -114,7 +116,8 @@ bool DocumentWriter::is_likely_to_be_patched(bson::View document) const {
 }
 
 bool DocumentWriter::can_patch(std::string_view field) const {
-  // A validator and an observer get the whole document. A capped collection counts its bytes.
+  // A validator and an observer need the whole document. make_room() expects that the records of a
+  // capped collection have no patches.
   if (!read_view_.trees().has_patches() || validates_ || metadata_->settings.capped ||
       read_view_.write_observer() != nullptr) {
     return false;
@@ -272,8 +275,8 @@ Status DocumentWriter::write_patches(RecordId id, const BinaryOverwrite& change,
     std::string bytes(block_end(block, change.size) - from, '\0');
     const std::span<uint8_t> span(reinterpret_cast<uint8_t*>(bytes.data()), bytes.size());
     if (put_pieces(change.pieces, from, span) < bytes.size()) {
-      // The rest of the block comes from the document, whose checksums are verified, because the
-      // bytes are about to get a new one.
+      // The rest of the block comes from the document. Verify its checksums, because the patch gets
+      // a new checksum.
       if (!before) {
         GM_ASSIGN(before, read_document(read_view_, *metadata_, id, Verify::kChecksum));
       }

@@ -17,7 +17,8 @@ bool paths_meet(std::string_view a, std::string_view b) {
 }
 
 // Returns the path up to its first array position or `$`. A touched path may name positions
-// ("a.0.b") that an index on "a.b" does not. So only the parts before them are compared.
+// ("a.0.b") that an index on "a.b" does not name. So only the parts before the positions are
+// compared.
 std::string_view before_positions(std::string_view path) {
   for (size_t start = 0; start < path.size();) {
     const size_t end = std::min(path.find('.', start), path.size());
@@ -69,7 +70,7 @@ std::vector<bool> DocumentWriter::affected_by(const std::vector<std::string>& to
 Status DocumentWriter::record_multikey() {
   const std::vector<size_t> becoming = indexes_.becoming_multikey();
   if (becoming.empty()) return {};
-  // This writer itself may have changed the catalog's entry since it was made.
+  // This writer may have changed the catalog's entry since the writer was made.
   GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> current,
             read_view_.catalog().find(metadata_->ns));
   CollectionMetadata changed = *current;
@@ -108,7 +109,8 @@ Status DocumentWriter::insert(bson::View document) {
   ++counts->documents;
   counts->document_bytes += document.size();
   if (!settings.capped) return {};
-  // The document is stored already. So what cannot make room for it ends the transaction (S3).
+  // The document is stored already. So if no room can be made for it, the transaction is poisoned
+  // (S3).
   if (Status made = make_room(); !made) {
     return read_view_.trees().poison(std::move(made).error());
   }
@@ -141,7 +143,7 @@ Status DocumentWriter::replace(RecordId id, bson::View before, bson::View after,
                                const std::vector<bool>& affected) {
   if (validates_) GM_TRY(validate(*metadata_, before, after));
   const int64_t growth = int64_t{after.size()} - int64_t{before.size()};
-  // `before` may be a view of the record, which ends with the first write.
+  // `before` may be a view of the record, and the first write ends the view. So use its size now.
   const bool may_have_patches = before.size() >= kPatchableBytesMin;
   // If the counts stay the same, the commit writes no page of the catalog.
   Counts* counts = nullptr;

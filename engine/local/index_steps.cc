@@ -1,9 +1,10 @@
 // make_index_in_steps(): makes an index in transactions of bounded size.
 //
 // The first transaction allocates a keyspace that the catalog lists as released. So if the work is
-// interrupted, the drop cleanup removes the keyspace when the store is next opened. Meanwhile the
-// drop cleanup of this process is told to spare it. The last transaction takes the keyspace off the
-// list and adds the index to the collection. Readers do not see the index before that.
+// interrupted, the drop cleanup removes the keyspace when the store is next opened. Until then, a
+// CleanupExemption prevents the drop cleanup of this process from removing the keyspace. The last
+// transaction takes the keyspace off the list and adds the index to the collection. Readers do not
+// see the index before that.
 
 #include "engine/local/index_steps.h"
 

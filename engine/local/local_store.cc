@@ -215,7 +215,8 @@ Result<std::unique_ptr<engine::Store>> open(const std::filesystem::path& folder,
   if (!options.read_only) GM_TRY(finish_swap(folder));
   GM_ASSIGN(std::unique_ptr<Environment> environment, Environment::open(folder, options));
   if (!environment->read_only()) {
-    // Removes what an interrupted compaction has left, if its copy was not complete.
+    // Remove the copy of an interrupted compaction or salvage. If its swap had begun, finish_swap()
+    // has used the copy.
     std::error_code ignored;
     std::filesystem::remove_all(folder / kCopyFolder, ignored);
   }

@@ -2,7 +2,7 @@
 // is its first field.
 // Source: MongoDB manual, "Documents: Document Limitations, The _id Field".
 //
-// Thread-safety: a pure function.
+// Thread-safe: a function without state of its own.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ struct StoredDocument {
   bson::ValueView id;                     // a part of `view`
 };
 
-// Puts the _id first, and generates it if there is none. Replaces each Timestamp(0, 0) in a
+// Puts the _id first, and generates an _id if there is none. Replaces each Timestamp(0, 0) in a
 // top-level field other than _id with the current time, unless `keep_empty_timestamps`. Fails with
 // BadValue (more than 16 MiB, more than one _id), InvalidIdField (a type that an _id cannot have)
 // or DollarPrefixedFieldName (a name within the _id begins with '$').

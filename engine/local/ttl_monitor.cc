@@ -13,14 +13,14 @@
 namespace gridmount::local {
 namespace {
 
-// Limit of one transaction, so that other writers wait only a moment.
+// The limit of one transaction. It keeps the time short for which other writers wait.
 constexpr int64_t kDeletesAtOnce = 128;
 
 bson::Document expired(const engine::IndexDefinition& index) {
   const std::string_view field = (*index.keys.view().begin()).key;
   const bson::Date limit{bson::Date::now().milliseconds - *index.expire_after_seconds * 1000};
   bson::Builder filter;
-  // Only dates expire. In an array one expired date is enough. A partial index adds its own
+  // Only dates expire. In an array, one expired date is enough. A partial index adds its own
   // condition.
   filter.open_array("$and").push_open_document();
   filter.open_document(field).append("$lte", limit).close();
@@ -78,7 +78,7 @@ Status TtlMonitor::pass() {
     GM_ASSIGN(const std::unique_ptr<LocalSnapshot> snapshot, store_.local_snapshot());
     GM_ASSIGN(names, snapshot->read_view()->catalog().expiring_collections());
   }
-  // A failure in one collection does not keep the documents of the others.
+  // A failure in one collection does not prevent the removal in the others.
   for (const engine::Namespace& ns : names) {
     if (stopping()) return {};
     if (const Status passed = pass(ns); !passed) warn(passed.error());
@@ -116,7 +116,7 @@ Result<int64_t> TtlMonitor::remove_some(const engine::Namespace& ns,
     for (int64_t failures = 0; failures < kDeletesAtOnce;) {
       const Result<std::optional<bson::View>> document = cursor->next();
       if (!document) {
-        // The cursor passes over a damaged document. The others expire nevertheless.
+        // The cursor passes over a damaged document, and the others expire nevertheless.
         if (!problem) problem = document.error();
         ++failures;
         continue;
