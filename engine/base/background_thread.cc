@@ -44,8 +44,8 @@ void BackgroundThread::stop() {
 void BackgroundThread::run() {
   name_this_thread(name_);
   if (priority_ == Priority::kLow) {
-    // On Linux this affects only this thread. If it fails, the thread just keeps its normal
-    // priority.
+    // On Linux this call affects only the calling thread. If the call fails, the thread keeps its
+    // normal priority.
     setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kLowPriorityNice);
   }
   std::optional<Clock::time_point> due;

@@ -57,7 +57,8 @@ constexpr std::pair<ErrorCode, std::string_view> kNames[] = {
     {ErrorCode::kDuplicateKey, "DuplicateKey"},
     {ErrorCode::kBsonObjectTooLarge, "BSONObjectTooLarge"},
     {ErrorCode::kInterrupted, "Interrupted"},
-    // Codes whose constants, if any, are where they are used.
+    // Some of the codes below have no constant in error.h. The files that use them have one, or use
+    // the number.
     {ErrorCode{5}, "GraphContainsCycle"},
     {ErrorCode{6}, "HostUnreachable"},
     {ErrorCode{11}, "UserNotFound"},
@@ -101,7 +102,6 @@ constexpr std::pair<ErrorCode, std::string_view> kNames[] = {
     {ErrorCode::kWritesRefused, "WritesRefused"},
     {ErrorCode::kIoError, "IoError"},
     {kFileSystemUnfit, "FileSystemUnfit"},
-    // The parts of the program that fail with these codes name them.
     {ErrorCode{161}, "IncompatibleCollationVersion"},
     {ErrorCode{167}, "OptionNotSupportedOnView"},
 };

@@ -38,14 +38,14 @@ void write(Level level, fmt::string_view format, fmt::format_args arguments) noe
       message = "a message could not be formatted: " + std::string(error.what());
     }
     logger->log(spdlog_level(level), message);
-  } catch (...) {  // The caller goes on without the message.
+  } catch (...) {  // The message is lost, and the caller continues.
   }
 }
 
 void flush() noexcept {
   try {
     spdlog::default_logger_raw()->flush();
-  } catch (...) {  // What could not be written stays in the buffer.
+  } catch (...) {  // The caller continues, because nobody can receive the error.
   }
 }
 

@@ -1,4 +1,5 @@
-// Threads that get no signals, because the program's own threads handle them.
+// Keeps signals away from threads of the library, because the program handles signals in threads of
+// its own.
 //
 // Thread-safety: an object belongs to the thread that makes it.
 #pragma once
@@ -9,8 +10,8 @@
 
 namespace gridmount {
 
-// Blocks all signals in the calling thread while the object exists. A thread that is started in
-// this time inherits the blocked signals and keeps them.
+// Blocks all signals in the calling thread while the object exists. A thread that the calling
+// thread starts in this time inherits the blocked signals, and keeps them blocked.
 class AllSignalsBlocked {
  public:
   AllSignalsBlocked() {
