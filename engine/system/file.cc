@@ -32,7 +32,7 @@ Error File::error(int code, std::string_view doing) const {
 
 int File::open_errno(const std::filesystem::path& path, int flags, File& file) {
   const bool is_folder = (flags & O_DIRECTORY) != 0;
-  // O_NONBLOCK, because opening a pipe would otherwise block until its other end is opened.
+  // Without O_NONBLOCK, the opening of a named pipe blocks until its other end is opened.
   const int all_flags = flags | O_CLOEXEC | (is_folder ? 0 : O_NONBLOCK);
   int fd;
   do {
@@ -76,7 +76,7 @@ Result<uint64_t> File::allocated_bytes() const {
 
 bool File::has_holes() const {
   struct stat status {};
-  const off_t hole = ::lseek(fd_, 0, SEEK_HOLE);  // the file's end if there is none
+  const off_t hole = ::lseek(fd_, 0, SEEK_HOLE);  // the file's end if the file has no hole
   return hole >= 0 && ::fstat(fd_, &status) == 0 && hole < status.st_size;
 }
 
@@ -135,7 +135,8 @@ Result<bool> File::punch(uint64_t offset, uint64_t bytes) const {
 }
 
 Status File::sync_data() const {
-  // Never retried, not even after EINTR: a second call may report success for lost pages.
+  // The call is never repeated, not even after EINTR, because a second call may report success
+  // although pages are lost.
   if (::fdatasync(fd_) != 0) return fail(error(errno, "syncing"));
   return {};
 }
@@ -157,10 +158,10 @@ Result<struct statvfs> file_system_of(const std::filesystem::path& path) {
 
 uint64_t free_bytes(const struct statvfs& file_system) {
   if (::geteuid() != 0) return file_system.f_bavail * file_system.f_frsize;
-  // The superuser may use the blocks reserved for it. But they include the blocks that ext4
-  // reserves for itself, and these are reported as free too: a fiftieth of all blocks, at most 4096
-  // (ext4_calculate_resv_clusters in Linux's fs/ext4/super.c). This subtracts slightly more than
-  // that part, because statvfs() reports fewer blocks than the file system has.
+  // The superuser may use the reserved blocks, except those that ext4 reserves for itself: a
+  // fiftieth of all blocks, at most 4096 (ext4_calculate_resv_clusters in Linux's fs/ext4/super.c).
+  // statvfs() counts these blocks as free too. The code subtracts slightly more than a fiftieth,
+  // because statvfs() reports fewer blocks than the file system has.
   constexpr uint64_t kOwnPart = 48;
   constexpr uint64_t kOwnMax = 4096;
   const uint64_t kept_back =

@@ -20,16 +20,16 @@ uint64_t machine_bytes() {
   return static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_bytes);
 }
 
-// Returns no limit for "max" and for anything else that is not a number. Version 1 uses huge
-// numbers for no limit.
+// Returns kNone for "max" and for anything else that is not a number. Version 1 of control groups
+// uses a huge number instead of "max".
 uint64_t number_in(const std::filesystem::path& file) {
   std::ifstream stream(file);
   uint64_t bytes = 0;
   return stream >> bytes ? bytes : kNone;
 }
 
-// Returns the least limit of a group and its parents. Inside a container the path may be one of the
-// host, and then only the root is visible.
+// Returns the least limit of a group and its parents. Inside a container, `group` may be a path of
+// the host. Then only the limit of the root can be read.
 uint64_t least_of(const std::filesystem::path& root, const std::filesystem::path& group,
                   const char* file) {
   uint64_t least = number_in(root / file);
