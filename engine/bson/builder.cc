@@ -12,7 +12,8 @@ Builder::Builder() {
 }
 
 void Builder::append_bytes(const void* data, size_t size) {
-  // Also reserves room for the closing NULs: growing once more for them would copy a chunk twice.
+  // Also reserves room for the closing NULs, because another growth for them would copy a chunk
+  // once more.
   const size_t needed = bytes_.size() + size + open_.size();
   if (needed > bytes_.capacity()) bytes_.reserve(std::max(needed, 2 * bytes_.capacity()));
   bson::append_bytes(bytes_, data, size);

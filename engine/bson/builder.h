@@ -4,6 +4,8 @@
 //   b.append("_id", id).append("n", int32_t{5});
 //   b.open_document("metadata").append("mode", int32_t{0644}).close();
 //   Document d = std::move(b).finish();
+//
+// Thread-safety: a Builder is not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +19,9 @@
 
 namespace gridmount::bson {
 
-// Not thread-safe. The builder writes directly into the vector that the Document will own. A bson_t
-// would need one more copy of the bytes, which for a chunk costs as much as building the document.
-// Asserts that keys have no NUL, and that every open document or array is closed. Values are
+// The builder writes directly into the vector that the Document will own. A bson_t would need one
+// more copy of the bytes, which for a chunk costs as much as building the document. The builder
+// asserts that keys have no NUL, and that every open document or array is closed. Values are
 // copied, so the arguments need not outlive the call.
 class Builder {
  public:

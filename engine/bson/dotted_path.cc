@@ -13,7 +13,7 @@ bool is_position(std::string_view part) {
 
 using Visit = std::function<bool(const Path::Reached&)>;
 
-// Returns whether to continue.
+// Returns whether the visit continues.
 bool descend(View container, bool is_array, std::span<const std::string> parts, bool through_array,
              const Visit& visit);
 
@@ -34,13 +34,13 @@ bool descend(View container, bool is_array, std::span<const std::string> parts, 
              const Visit& visit) {
   const std::string& part = parts.front();
   if (!is_array) return enter(container.find(part), parts.subspan(1), through_array, visit);
-  // The part may be a position of the array itself ...
+  // The part may be a position in the array.
   if (is_position(part)) {
     if (const std::optional<ValueView> value = container.find(part)) {
       if (!enter(value, parts.subspan(1), through_array, visit)) return false;
     }
   }
-  // ... and a field of each of its elements.
+  // The part may also be a field of each document in the array.
   for (const Element element : container) {
     if (element.value.type() != Type::kDocument) continue;
     if (!descend(element.value.as_document(), false, parts, true, visit)) return false;

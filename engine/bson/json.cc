@@ -78,7 +78,7 @@ void append_printable(Builder& builder, View document) {
       }
       case Type::kDbPointer:
       case Type::kCodeWithScope:
-        // A deprecated type, and its text is not UTF-8: print only the type's name.
+        // Prints only the type's name: these types are deprecated, and their text may not be UTF-8.
         builder.append(key, "(" + std::string(type_alias(element.value.type())) + ")");
         break;
       default:

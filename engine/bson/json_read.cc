@@ -13,9 +13,9 @@
 namespace gridmount::bson {
 namespace {
 
-// Bounds the recursion. The text of a document may be nested more deeply than the document: code
-// with a scope has two levels for one, and the objects that represent a value below it up to three.
-// validate() decides about the document itself.
+// Limits the recursion. The text of a document may be nested more deeply than the document: code
+// with a scope takes two levels of the text and one of the document, and the objects that represent
+// a value take up to three more levels of the text. validate() checks the depth of the document.
 constexpr uint32_t kTextDepthMax = 2 * kMaxDepth + 3;
 
 void append_utf8(std::string& text, uint32_t code) {
@@ -68,7 +68,7 @@ class Reader {
                 "invalid JSON at byte " + std::to_string(at_) + ": " + what);
   }
 
-  // Returns NUL at the end.
+  // Returns the next character, or NUL at the end.
   char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
   void skip_space() { at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size()); }
@@ -333,7 +333,7 @@ Status check_text(std::string_view text) {
   return fail(ErrorCode::kFailedToParse, "invalid JSON: the text is not UTF-8, or holds a NUL");
 }
 
-// The text may be larger than a document may be.
+// Checks the size and the depth of the document, which the Reader does not check.
 Result<Document> validated(Document read) {
   GM_TRY(validate(read.view().bytes()));
   return read;

@@ -196,7 +196,7 @@ Parsed regular_expression(const Element& element) {
 // The bytes of a string are also valid for a symbol and for code.
 Parsed text_as(Type type, const Element& element) {
   GM_ASSIGN(const std::string_view text, text_of(element));
-  // Such code could not be printed again.
+  // Code with a NUL could not be printed again.
   if (type == Type::kCode && text.find('\0') != std::string_view::npos) {
     return refuse("code holds a NUL");
   }
@@ -238,7 +238,7 @@ Parsed end_of_order(const Element& element, Value (*key)()) {
   return key();
 }
 
-// Objects with one member, by its name.
+// The objects that have one member with this name.
 struct Kind {
   std::string_view name;
   Parsed (*parse)(const Element& element);

@@ -197,7 +197,8 @@ void append_body(std::string& out, ValueView value, const StringOrder* strings) 
     }
     case Type::kDbPointer:
     case Type::kCodeWithScope:
-      // Deprecated types without accessors: their length, then their bytes as they are.
+      // ValueView has no accessors for these deprecated types, so the key has the length of the
+      // value and then its bytes.
       append_big_endian(out, value.size());
       out.append(reinterpret_cast<const char*>(value.data()), value.size());
       return;
@@ -314,7 +315,7 @@ void append_key_string(std::string& out, ValueView value, bool descending,
   append_body(out, value, strings);
   if (descending) complement(out, start);
   GM_COSTLY_INVARIANT("K3", out[start] != '\x00' && out[start] != '\xFF', "a key string");
-  // A key string that shows where it ends is no prefix of another one.
+  // A key string that shows where it ends is not a prefix of another one.
   GM_COSTLY_INVARIANT(
       "K1", key_string_size(std::string_view(out).substr(start), descending) == out.size() - start,
       "a key string of " + std::to_string(out.size() - start) + " bytes");

@@ -108,7 +108,7 @@ Magnitude magnitude_of(double value) {
   return magnitude;
 }
 
-// Returns the digits before the point, of which there must be at most kInt64DigitsMax.
+// Returns the integer part, which must have at most kInt64DigitsMax digits.
 Unsigned128 integer_part(const Magnitude& magnitude) {
   Unsigned128 integer = 0;
   for (int i = 0; i < magnitude.point; ++i) {
@@ -129,7 +129,7 @@ int64_t nearest_int64(const Decimal& decimal) {
   if (magnitude.point > kInt64DigitsMax) return extreme;
   Unsigned128 integer = integer_part(magnitude);
   if (magnitude.point >= 0 && static_cast<size_t>(magnitude.point) < magnitude.digits.size()) {
-    // No zeros end the digits, so that "5" alone is exactly one half.
+    // The digits do not end with zeros, so only the fraction "5" is exactly one half.
     const std::string fraction = magnitude.digits.substr(static_cast<size_t>(magnitude.point));
     const bool is_half = fraction == "5";
     if (is_half ? integer % 2 != 0 : fraction[0] >= '5') ++integer;
@@ -235,7 +235,8 @@ std::array<uint8_t, kDecimalSortBytes> decimal_sort_bytes(ValueView number) {
     default:
       assert(false && "an int32 or a double is always a double");
   }
-  // Sign, decimal point, then the digits from the left: each grows with the magnitude.
+  // The bytes have the sign, the decimal point, and the digits from left to right. Each of the
+  // three grows with the magnitude.
   const Magnitude magnitude = magnitude_of(decimal);
   Unsigned128 digits = 0;
   for (int i = 0; i < kDigitsMax; ++i) {

@@ -13,7 +13,7 @@
 namespace gridmount::bson {
 namespace {
 
-// BSON is little-endian, and so is every supported machine, so numbers are copied as they are.
+// BSON and every supported machine are little-endian, so numbers are copied as they are.
 static_assert(std::endian::native == std::endian::little);
 
 template <typename T>
