@@ -13,7 +13,7 @@ tl::unexpected<Error> not_found(int64_t id) {
   return fail(ErrorCode::kCursorNotFound, "cursor id " + std::to_string(id) + " not found");
 }
 
-// The id is random, so that other clients cannot guess it.
+// Returns a random id, so that clients do not reach the cursors of others by counting.
 int64_t random_id() {
   static thread_local std::mt19937_64 random{std::random_device()()};
   return static_cast<int64_t>(random() >> 1) | 1;

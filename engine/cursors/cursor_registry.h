@@ -98,9 +98,9 @@ class CursorRegistry {
                        const BatchLimits& limits, const Sink& sink) GM_EXCLUDES(mutex_);
   // Reads the next batch. Fails with CursorNotFound (43) if no cursor has this id, with
   // Unauthorized (13) if the cursor belongs to another namespace, and with CursorInUse (12051)
-  // while another call reads the cursor. An error of the read ends the cursor. If Snapshot::pause()
-  // fails after the read, or if the cursor was killed meanwhile, the batch is returned, and its id
-  // is 0.
+  // while another call reads the cursor. An error of Snapshot::resume() or of the read ends the
+  // cursor. If Snapshot::pause() fails after the read, or if the cursor was killed meanwhile, the
+  // batch is returned, and its id is 0.
   Result<CursorBatch> get_more(int64_t id, const engine::Namespace& ns, const BatchLimits& limits)
       GM_EXCLUDES(mutex_);
   // Like the function above, but passes the documents to `sink` and returns CursorBatch::id.
