@@ -28,7 +28,7 @@ constexpr const char* kNewFile = "new";
 constexpr size_t kHeaderBytes = 20;
 constexpr std::chrono::minutes kComplaintEach{1};
 
-// This share of the file system stays free for others.
+// The cache leaves one part in kFreeShare of the file system free for other programs.
 constexpr uint64_t kFreeShare = 20;
 
 uint32_t number_at(const std::vector<uint8_t>& bytes, size_t at) {
@@ -55,7 +55,7 @@ std::vector<uint8_t> format_entry(std::string_view key, const std::vector<uint8_
   return bytes;
 }
 
-// Returns null if the bytes are no entry of that key.
+// Returns null if the bytes are not an intact entry of that key.
 DiskCache::Content parse_entry(const std::vector<uint8_t>& bytes, std::string_view key) {
   if (bytes.size() < kHeaderBytes || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
     return nullptr;
@@ -71,13 +71,13 @@ DiskCache::Content parse_entry(const std::vector<uint8_t>& bytes, std::string_vi
   return std::make_shared<const std::vector<uint8_t>>(content.begin(), content.end());
 }
 
-// What a file of that size takes on most disks.
+// Returns the disk space of a file of that size on most file systems.
 uint64_t bytes_on_disk(uint64_t size) {
   constexpr uint64_t kBlockBytes = 4096;
   return (size + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
 }
 
-// Makes the folder, or looks whether it may be used.
+// Makes the folder, or checks whether the cache may use it.
 Status prepare_folder(const fs::path& folder) {
   if (::mkdir(folder.c_str(), 0700) == 0) return {};
   const int code = errno;
@@ -246,7 +246,7 @@ DiskCache::Content DiskCache::find(std::string_view key) {
       const Result<std::vector<uint8_t>> bytes = file.read(0, *size);
       if (bytes) content = parse_entry(*bytes, key);
     }
-    // So that the order of use outlives this process.
+    // The modification time keeps the order of use for the next process (read_entries()).
     if (content) (void)::futimens(file.fd(), nullptr);
   }
   if (is_there && !content) (void)system::remove_file(path_of(name));
@@ -289,7 +289,7 @@ void DiskCache::write_waiting() {
     try {
       if (const Status status = write(next.front()); !status) complain(status.error());
     } catch (const std::bad_alloc&) {
-      // It is not kept.
+      // The cache does not keep this content.
     }
     MutexLock lock(mutex_);
     waiting_bytes_ -= next.front().content->size() + next.front().key.size();
@@ -322,7 +322,8 @@ Status DiskCache::write(const Waiting& waiting) {
     MutexLock lock(mutex_);
     removed = make_room(on_disk);
   }
-  // All of them, also after an error: the list of entries has none of them any more.
+  // Removes all files, also after an error, because the list of entries does not have them any
+  // more.
   Status all_removed;
   for (const Name& old : removed) {
     Status one_removed = system::remove_file(path_of(old));

@@ -41,8 +41,8 @@ namespace gridmount {
 
 struct DiskCacheOptions {
   std::filesystem::path folder;  // made, with access for this user only, if it does not exist
-  // The limit of the disk space of all entries. Besides, the cache writes nothing while less than a
-  // twentieth of the file system is free, and then removes entries.
+  // The limit of the disk space of all entries. While less than a twentieth of the file system is
+  // free, the cache writes nothing, and removes one entry for each content that it does not write.
   uint64_t bytes_max = uint64_t{10} << 30;
   // The cache's thread calls it with the first error of a write, and then with at most one error a
   // minute. May be empty.
@@ -62,7 +62,8 @@ class DiskCache {
 
   // Opens the folder and lists its entries. Fails with StoreLocked if another process uses the
   // folder, with PermissionDenied if the folder belongs to another user or others have access to
-  // it, and with NotAStore if it has files but is no cache.
+  // it, with NotAStore if it has files but is no cache, and with the errors of system calls
+  // (system_error.h).
   static Result<std::unique_ptr<DiskCache>> open(const DiskCacheOptions& options);
   // Drops contents that still wait to be written.
   ~DiskCache();
@@ -129,7 +130,7 @@ class DiskCache {
   bool is_writing_ GM_GUARDED_BY(mutex_) = false;
   uint64_t hits_ GM_GUARDED_BY(mutex_) = 0;
   uint64_t misses_ GM_GUARDED_BY(mutex_) = 0;
-  // Used by the writer alone.
+  // Only the cache's thread uses this field.
   std::optional<std::chrono::steady_clock::time_point> complained_;
   BackgroundThread writer_;  // the last member: it uses the others
 };
