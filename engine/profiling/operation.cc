@@ -8,7 +8,7 @@
 namespace gridmount::profiling {
 namespace {
 
-// Of a larger command only the name is recorded.
+// The size of the largest command that an entry has in full.
 constexpr uint32_t kCommandBytesMax = 50'000;
 
 }  // namespace

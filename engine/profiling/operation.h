@@ -23,8 +23,7 @@ struct Operation {
   bson::Document counts;  // nreturned, nMatched, keysExamined and so on
   std::chrono::microseconds duration{0};
   std::string error = {};  // the error's message; empty if the operation succeeded
-  // 0 if the operation succeeded.
-  int32_t error_code = 0;
+  int32_t error_code = 0;  // 0 if the operation succeeded
 };
 
 // Returns the operation's document for system.profile. Its `ts` is the time of this call. A command
