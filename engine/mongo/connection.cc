@@ -18,15 +18,15 @@ namespace {
 
 constexpr ErrorCode kWriteConcernFailed{64};
 constexpr std::chrono::milliseconds kCommitRetryInterval{50};
-// A new connection answers within this part of the time that a call waits for a server, so that a
-// call can try several times. The maximum is libmongoc's default.
+// The time limit for a new connection is this part of the time that a call waits for a server, so
+// that a call can try several times. kConnectTimeoutMax is libmongoc's default.
 constexpr int kConnectTimeoutPart = 10;
 constexpr std::chrono::milliseconds kConnectTimeoutMin{1'000};
 constexpr std::chrono::milliseconds kConnectTimeoutMax{10'000};
 
-// libmongoc starts before main() in every program that links it. It then keeps its counters in
-// /dev/shm. A killed process leaves that file behind, and a later process with the same pid prints
-// on stderr that it must do without counters. This turns the file off.
+// libmongoc starts before main() in every program that links it, and keeps its counters in a file
+// in /dev/shm. A killed process leaves the file behind, and a later process with the same pid
+// prints on stderr that it has no counters. This variable of the environment turns the file off.
 [[gnu::constructor(101)]] void keep_counters_to_itself() {
   ::setenv("MONGOC_DISABLE_SHM", "1", 0);
 }
@@ -74,7 +74,7 @@ class OwnedBson {
   OwnedBson& operator=(const OwnedBson&) = delete;
 
   bson_t* get() { return &bson_; }
-  // For a call that initializes the bson_t.
+  // Returns the bson_t for a call that initializes it.
   bson_t* for_reply() {
     bson_destroy(&bson_);
     return &bson_;
@@ -89,7 +89,7 @@ class OwnedBson {
 };
 
 Result<UriPointer> parse_uri(const std::string& uri) {
-  // libmongoc also returns what it would log as errors.
+  // Turns libmongoc's log off. libmongoc also returns the messages of the log as errors.
   mongoc_log_set_handler(nullptr, nullptr);
   bson_error_t error;
   UriPointer parsed(mongoc_uri_new_with_error(uri.c_str(), &error));
@@ -136,10 +136,10 @@ Error error_of(const bson_error_t& error, bson::View reply) {
   return Error(ErrorCode::kHostUnreachable, error.message).with_details(details_of(reply));
 }
 
-// The clients of libmongoc. A pool of its own has a thread that watches the deployment. The end of
-// the pool waits for that thread, which looks up twice a second, so that each run of a program took
-// half a second. Clients without a pool have no such thread: they look at the deployment when they
-// select a server.
+// A pool of libmongoc's clients. libmongoc's own pool has a thread that watches the deployment. The
+// end of such a pool waits for its thread, which wakes up twice a second, so each run of a program
+// would take half a second. Clients without a pool have no such thread: they examine the deployment
+// when they select a server. Thread-safe.
 class Clients {
  public:
   // `sessions` may be null.
@@ -192,8 +192,9 @@ class Clients {
     changed_.notify_one();
   }
 
-  // For a client that got no answer. The idle ones are discarded too: each has its own view of the
-  // deployment, and would wait for the same server. New ones find out who answers now.
+  // Discards a client that got no answer. Discards the idle clients too, because each of them has
+  // its own state of the deployment, and would wait for the same server. New clients find out which
+  // servers answer now.
   void discard(OwnedClient client) GM_EXCLUDES(mutex_) {
     std::vector<OwnedClient> discarded;
     {
@@ -203,8 +204,8 @@ class Clients {
       changed_.notify_all();
     }
     discarded.push_back(std::move(client));
-    // Otherwise the end of a client tells the server the end of its sessions, and waits for the
-    // answer. The server ends them itself.
+    // Without the reset, a client that ends would report the end of its sessions to the server and
+    // wait for the answer. The server ends the sessions itself.
     for (const OwnedClient& one : discarded) mongoc_client_reset(one.get());
   }
 
@@ -244,7 +245,8 @@ class PooledConnection final : public Connection {
   PooledConnection(const PooledConnection&) = delete;
   PooledConnection& operator=(const PooledConnection&) = delete;
 
-  // All commands go to one server, because a cursor exists on one server only.
+  // Selects the server for all commands outside of a transaction. They must go to one server,
+  // because a cursor exists on one server only.
   Status select_server(Pool::Purpose purpose) {
     const bool writes = purpose == Pool::Purpose::kWrites;
     if (!writes) read_preference_ = mongoc_client_get_read_prefs(client_);
@@ -258,7 +260,7 @@ class PooledConnection final : public Connection {
   }
 
   Result<bson::Document> run(std::string_view database, bson::View command) override {
-    // A caller that goes on after a commit must not write into a transaction that nobody commits.
+    // A command after the commit must not begin a transaction that nobody commits.
     if (state_ == State::kEnded) {
       return fail(ErrorCode::kIllegalOperation, "the transaction of the connection has ended");
     }
@@ -295,22 +297,22 @@ class PooledConnection final : public Connection {
   }
 
  private:
-  // Of the transaction.
+  // The state of the transaction.
   enum class State {
     kNone,  // begin_transaction() has not been called
-    kDue,   // the next command begins it
+    kDue,   // the next command begins the transaction
     kOpen,
     kEnded,  // committed or aborted
   };
 
-  // Returns the state before.
+  // Ends the transaction if begin_transaction() was called. Returns the previous state.
   State end() {
     const State before = state_;
     if (before != State::kNone) state_ = State::kEnded;
     return before;
   }
 
-  // libmongoc itself tries once more after a lost connection.
+  // libmongoc itself repeats the commit once after a lost connection.
   Status commit_once() {
     bson_error_t error;
     OwnedBson reply;
@@ -321,8 +323,8 @@ class PooledConnection final : public Connection {
     const Result<bson::View> view = bson::validate(bytes, kMessageBytesMax);
     Error failure = failed(error, view ? *view : bson::View()).value();
     if (failure.code() != ErrorCode::kHostUnreachable) return fail(std::move(failure));
-    // libmongoc leaves the label out if it tries again after a lost connection, and then cannot
-    // connect. The first try may have committed.
+    // libmongoc leaves the label out if it repeats the commit after a lost connection and then
+    // cannot connect. The first attempt may have committed.
     return fail(std::move(failure).with_details(unknown_commit_result()));
   }
   tl::unexpected<Error> failed(const bson_error_t& error, bson::View reply) {
@@ -330,13 +332,13 @@ class PooledConnection final : public Connection {
     if (failure.code() == ErrorCode::kHostUnreachable) is_lost_ = true;
     return fail(std::move(failure));
   }
-  // MaxTimeMSExpired is a limit that the caller has set, so it ends the tries.
+  // MaxTimeMSExpired ends the attempts, because the caller has set that limit.
   static bool may_commit_again(const Error& error) {
     return engine::has_error_label(error, engine::kUnknownTransactionCommitResult) &&
            error.code() != ErrorCode::kMaxTimeMsExpired;
   }
 
-  // The first command begins the transaction, so that a transaction without commands costs nothing.
+  // Only the first command begins the transaction, so a transaction without commands costs nothing.
   Status begin_if_due() {
     if (state_ == State::kOpen) return {};
     const std::unique_ptr<mongoc_transaction_opt_t, TransactionOptionsDeleter> options(
@@ -458,8 +460,8 @@ Result<std::unique_ptr<Pool>> Pool::open(const ConnectOptions& options,
                                          std::shared_ptr<OwnSessions> sessions) {
   begin_libmongoc();
   GM_ASSIGN(UriPointer uri, parse_uri(options.uri));
-  // Waits for a server as long as serverSelectionTimeoutMS says. Without a pool the default is to
-  // fail at the first try.
+  // Makes each call wait for a server as long as serverSelectionTimeoutMS says. By default, a
+  // client without a pool fails at the first attempt.
   if (!mongoc_uri_has_option(uri.get(), MONGOC_URI_SERVERSELECTIONTRYONCE)) {
     mongoc_uri_set_option_as_bool(uri.get(), MONGOC_URI_SERVERSELECTIONTRYONCE, false);
   }

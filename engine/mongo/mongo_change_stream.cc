@@ -7,8 +7,8 @@
 namespace gridmount::mongo {
 namespace {
 
-// A stream asks twice a second or so. A server that does not answer within this time is gone, and
-// another one takes over.
+// If a server does not answer a getMore within this time after `patience`, the stream fails, and
+// its user opens another one. kServerTimeout limits the search for a server.
 constexpr std::chrono::milliseconds kAnswerTimeout{10'000};
 constexpr std::chrono::milliseconds kServerTimeout{2'000};
 
@@ -81,7 +81,7 @@ Result<std::vector<bson::View>> MongoChangeStream::take(bson::Document reply) {
   const size_t dot = ns->as_string().find('.');
   if (dot == std::string_view::npos) return no_stream();
   std::vector<bson::View> events;
-  // Servers before 4.0.7 name no place after the batch.
+  // Servers before 4.0.7 send no postBatchResumeToken, the token for the place after the batch.
   auto token = field(fields, "postBatchResumeToken", bson::Type::kDocument);
   const bool names_place = token.has_value();
   for (const bson::Element element : batch->as_document()) {

@@ -42,7 +42,8 @@ void append_update(Builder& command, std::string_view name, bson::View update, b
   }
 }
 
-// Of the documents of one insert: the command is itself a document, with some bytes around each.
+// The limits for the documents of one insert command. The command is a document too, and adds some
+// bytes for each document in it.
 constexpr size_t kInsertBytesMax = 16'000'000;
 constexpr size_t kInsertDocumentsMax = 10'000;
 
@@ -102,7 +103,8 @@ Result<bson::Document> MongoCollection::run(engine::Snapshot& snapshot, Builder 
   return reads->run(ns_, std::move(command).finish());
 }
 
-// For commands that servers refuse in a transaction. They do not see what it has written.
+// Runs a command that servers refuse in a transaction. The command does not see the writes of the
+// transaction.
 Result<bson::Document> MongoCollection::run_apart(engine::Snapshot& snapshot,
                                                   Builder command) const {
   GM_ASSIGN(const std::shared_ptr<Reads> reads, reads_of(snapshot));
@@ -254,7 +256,7 @@ Result<std::unique_ptr<engine::Cursor>> MongoCollection::aggregate(
       return fail(ErrorCode::kIllegalOperation, "$out and $merge need a transaction");
     }
     GM_TRY(reads->check_unused({*written, ""}));
-    // Servers refuse them in a transaction.
+    // Servers refuse $out and $merge in a transaction.
     GM_ASSIGN(bson::Document reply,
               reads->change_catalog({ns_.database, ""}, ns_.database, finished));
     GM_TRY(check_writes(reply));
@@ -401,7 +403,7 @@ Result<engine::FindAndModifyResult> MongoCollection::find_and_modify(
   Builder command = this->command("findAndModify");
   command.append("query", filter);
   if (!options.sort.empty()) command.append("sort", options.sort);
-  // The server refuses what contradicts `remove`.
+  // Also sends options that contradict `remove`, so that the server refuses them.
   if (options.remove) command.append("remove", true);
   if (!options.remove || !update.empty()) {
     append_update(command, "update", update, options.is_pipeline);
@@ -439,7 +441,8 @@ Status MongoCollection::create_index(engine::Transaction& transaction,
   GM_ASSIGN(const std::shared_ptr<Reads> reads, reads_of(transaction));
   engine::IndexDefinition named = definition;
   if (named.name.empty()) named.name = query::default_index_name(named.keys);
-  // Without the version, as drivers send it: every server has its own, and some refuse the field.
+  // Leaves out the version, as drivers do: every server has its own version, and some servers
+  // refuse the field.
   const bson::Document specification = named.specification();
   Builder command = this->command("createIndexes");
   command.open_array("indexes").push_open_document();
@@ -447,7 +450,7 @@ Status MongoCollection::create_index(engine::Transaction& transaction,
     if (element.key != "v") command.append(element.key, element.value);
   }
   if (named.collation && named.own_collation() == nullptr) {
-    // The collection may have another one.
+    // Without this field the index would get the collation of the collection.
     command.open_document("collation").append("locale", "simple").close();
   }
   command.close().close();
@@ -480,7 +483,7 @@ Result<std::vector<engine::IndexDefinition>> MongoCollection::indexes(engine::Sn
     if (!specification) return definitions;
     Result<engine::IndexDefinition> definition = engine::IndexDefinition::parse(*specification);
     if (!definition) continue;
-    // Servers do not say so of the index on _id.
+    // Servers leave out `unique` for the index on _id.
     if (definition->name == "_id_") definition->unique = true;
     if (!definition->collation) definition->collation.emplace();
     definitions.push_back(*std::move(definition));
@@ -505,7 +508,8 @@ Result<std::vector<engine::IndexStats>> MongoCollection::index_stats(engine::Sna
   stages.open_document("0").open_document("$indexStats").close().close();
   const bson::Document pipeline = std::move(stages).finish();
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, aggregate(snapshot, pipeline, {}));
-  // The server lists them in any order.
+  // The result has the order of `definitions`, because the server lists the statistics in any
+  // order.
   std::vector<engine::IndexStats> all;
   for (const engine::IndexDefinition& definition : definitions) {
     engine::IndexStats stats;

@@ -23,7 +23,6 @@ Result<std::unique_ptr<engine::Cursor>> MongoCursor::open(std::shared_ptr<Reads>
   return std::unique_ptr<engine::Cursor>(std::move(cursor));
 }
 
-// Closes the server's cursor if it was not read to its end.
 MongoCursor::~MongoCursor() {
   if (keeps_documents_) reads_->keep(std::move(reply_));
   if (id_ != 0) reads_->close_cursor(id_);
@@ -64,7 +63,7 @@ Result<std::optional<bson::View>> MongoCursor::next() {
     command.append("getMore", id_).append("collection", ns_.collection);
     Result<bson::Document> reply = reads_->run(ns_, std::move(command).finish());
     if (!reply) {
-      // The server has closed it.
+      // The server has closed the cursor, or cannot be reached.
       reads_->closed(id_);
       id_ = 0;
       return fail(std::move(reply).error());

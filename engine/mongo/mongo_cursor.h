@@ -47,7 +47,7 @@ class MongoCursor final : public engine::Cursor {
   Status take(bson::Document reply);
 
   const std::shared_ptr<Reads> reads_;
-  // Where getMore and killCursors go. The collection is the one that the newest reply names.
+  // The namespace for getMore and killCursors. The newest reply names the collection.
   engine::Namespace ns_;
   const bool keeps_documents_;
   const bool tailable_;  // after an empty batch the cursor may be read again

@@ -128,7 +128,7 @@ Status MongoDatabase::convert_to_capped(engine::Transaction& transaction,
 Result<bson::Document> MongoDatabase::validate(engine::Snapshot& snapshot,
                                                std::string_view collection) {
   Builder command;
-  // Not {full: true}: that needs a collection that nobody uses.
+  // Does not request {full: true}, which needs exclusive use of the collection.
   command.append("validate", collection);
   GM_ASSIGN(const bson::Document reply, run(snapshot, name_, std::move(command).finish()));
   Builder report;

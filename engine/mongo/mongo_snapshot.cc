@@ -7,7 +7,7 @@ Status sync_journal(Connection& connection) {
   bson::Builder command;
   command.append("fsync", int32_t{1});
   const Result<bson::Document> reply = connection.run_apart("admin", std::move(command).finish());
-  // A server without the command (FerretDB) has no more to offer than its acknowledgement of a
+  // A server without the command (FerretDB) offers no durability beyond its acknowledgement of a
   // write.
   constexpr auto kCommandNotFound = ErrorCode(59);
   if (!reply && reply.error().code() != kCommandNotFound) return fail(reply.error());
@@ -85,7 +85,7 @@ Status Reads::commit(bool durable) {
 
 void Reads::end() {
   if (!connection_) return;
-  // The server closes those of a transaction with it.
+  // The server closes the cursors of a transaction when the transaction ends.
   if (!in_transaction_) {
     for (const auto& [cursor, ns] : cursors_) kill_cursor(cursor, ns);
   }

@@ -1,5 +1,7 @@
 // Snapshot and Transaction over a deployment. Each has a connection, and keeps the documents that
 // its reads have returned.
+//
+// Thread-safety: one thread at a time uses a Snapshot or Transaction, its Reads and its cursors.
 #pragma once
 
 #include <deque>
@@ -17,8 +19,7 @@
 
 namespace gridmount::mongo {
 
-// What MongoSnapshot and MongoTransaction have in common. Their cursors share it. Used by one
-// thread at a time.
+// The state that a MongoSnapshot or a MongoTransaction shares with its cursors.
 class Reads {
  public:
   explicit Reads(std::unique_ptr<Connection> connection, bool in_transaction = false)
@@ -52,10 +53,11 @@ class Reads {
   Status check_usable() const;
   Status pause();
   Status resume();
-  // Commits the transaction, then calls end(), also after an error of the commit. With `durable`,
-  // and if the deployment has no transactions, syncs the server's journal before.
+  // Commits the transaction. If the deployment has no transactions and `durable` is true, syncs the
+  // server's journal. Then calls end(), also after an error. Fails as check_usable() does.
   Status commit(bool durable);
-  // Closes the cursors on the server and gives the connection back to the pool. Later reads fail.
+  // Closes the cursors on the server, and returns the connection to the pool, which aborts a
+  // transaction that is still open. Later reads fail.
   void end();
 
   // opened() must be called for each cursor that the server has opened, and closed() when the
@@ -99,7 +101,7 @@ class MongoSnapshot final : public engine::Snapshot, public ReadsHolder {
   explicit MongoSnapshot(std::unique_ptr<Connection> connection)
       : ReadsHolder(std::make_shared<Reads>(std::move(connection))) {}
 
-  // Releases only the documents, because nobody waits for a snapshot (M1).
+  // Only releases the documents, because no thread waits for a snapshot (M1).
   Status pause() override { return reads()->pause(); }
   Status resume() override { return reads()->resume(); }
   void observe(std::shared_ptr<engine::ReadObserver> /*observer*/) override {}
@@ -132,8 +134,8 @@ class MongoTransaction final : public engine::Transaction, public ReadsHolder {
   std::optional<QueuePlace> place_;
 };
 
-// Makes all acknowledged writes durable, because a server syncs its whole journal. Succeeds without
-// an effect if the server does not have the command fsync.
+// Makes all acknowledged writes durable: the server syncs its whole journal. Succeeds without
+// effect if the server does not have the command fsync.
 Status sync_journal(Connection& connection);
 
 // Returns the Reads of a MongoSnapshot or MongoTransaction. Fails with IllegalOperation if the

@@ -20,7 +20,7 @@ bson::Document list_databases() {
   return std::move(command).finish();
 }
 
-// The names in the reply to listDatabases.
+// Returns the names in the reply to listDatabases.
 std::vector<std::string> names_in(bson::View reply) {
   std::vector<std::string> names;
   const std::optional<bson::ValueView> list = reply.find("databases");
@@ -107,7 +107,7 @@ class MongoStore final : public engine::Store {
     return MongoChangeStream::open(options_, sessions_, database, how);
   }
 
-  // What transactions of a deployment have committed is durable.
+  // A transaction of a deployment is durable when it is committed.
   Status make_durable() override {
     if (deployment_.has_transactions) return {};
     GM_ASSIGN(const std::unique_ptr<Connection> connection, pool_->connection());
@@ -122,7 +122,7 @@ class MongoStore final : public engine::Store {
     append_deadline(command, deadline);
     GM_ASSIGN(const bson::Document reply,
               connection->run_apart(ns.database, std::move(command).finish()));
-    // Servers before 4.4 do not report this.
+    // Servers before 4.4 do not report bytesFreed.
     const std::optional<bson::ValueView> freed = reply.find("bytesFreed");
     return freed ? static_cast<int64_t>(freed->number().value_or(0)) : int64_t{0};
   }
