@@ -4,6 +4,8 @@
 // checked.
 //
 // A view is read with the rights of the user who reads it, not of the user who made it.
+//
+// Thread-safety: check_access() is thread-safe. An AccessScope has an effect on its thread only.
 #pragma once
 
 #include "engine/aggregation/aggregate.h"
@@ -44,10 +46,11 @@ class AccessScope {
 };
 
 // Asks the Access of this thread's AccessScope for every collection and view that the pipeline over
-// `ns` reads, and for the collection that it writes. Returns the first error. Succeeds without a
-// scope. The caller must check `ns` itself. `view` is the result of resolve_view() for `ns`. Also
-// fails as resolve_view() does for a view that the pipeline reads, and as query::Pipeline::parse()
-// does for the pipeline of such a view.
+// `ns` reads, and for the collection that it writes. If a view is over other views, does not ask
+// for the views between it and the collection below all of them. Returns the first error. Succeeds
+// without a scope. The caller must check `ns` itself. `view` is the result of resolve_view() for
+// `ns`. Also fails as resolve_view() does for a view that the pipeline reads, and as
+// query::Pipeline::parse() does for the pipeline of such a view.
 Status check_access(const Databases& databases, engine::Snapshot& snapshot,
                     const engine::Namespace& ns, const ResolvedView& view,
                     const query::Pipeline& pipeline, bool bypass_validation);

@@ -19,7 +19,8 @@
 namespace gridmount::aggregation {
 namespace {
 
-// The cursor over a running pipeline. It owns everything that the pipeline points to.
+// The cursor over a running pipeline. It owns everything that the pipeline refers to, except the
+// snapshot.
 class PipelineCursor : public engine::Cursor {
  public:
   PipelineCursor(query::Variables variables, query::Pipeline pipeline,
@@ -151,8 +152,9 @@ engine::AggregateOptions read_options(const engine::FindOptions& options) {
   return read;
 }
 
-// Returns the user's text of the stages that the pipeline runs itself. The stages may be in another
-// order. The text is empty for a stage that the pipeline made from others.
+// Returns the specifications that the user has written for the stages `names`, which the pipeline
+// runs itself. The pipeline may run the stages in another order. The specification is empty for a
+// stage that the pipeline has made from others.
 std::vector<bson::ValueView> specifications_of(const std::vector<std::string>& names,
                                                bson::View stages) {
   std::vector<bson::Element> written;
@@ -171,8 +173,8 @@ std::vector<bson::ValueView> specifications_of(const std::vector<std::string>& n
   return specifications;
 }
 
-// Opens the read of the source, with all that the pipeline requests of it. Returns null for a
-// pipeline that makes documents itself.
+// Opens the read of the source that the pipeline requests. Returns null for a pipeline that
+// produces documents itself.
 Result<std::unique_ptr<query::DocumentStream>> open_input(
     const Databases& databases, engine::Snapshot& snapshot, const engine::Namespace& ns,
     const query::Pipeline& pipeline, const query::Variables& variables, bson::Date now,
@@ -194,7 +196,7 @@ PipelineStorageOptions storage_options(const engine::Namespace& ns,
           bson::Document(options.collation)};
 }
 
-// Runs a pipeline that does not write to its end, to measure it.
+// Runs a pipeline to its end, to measure it. The pipeline must not write.
 Status measure(const Databases& databases, engine::Snapshot& snapshot, const engine::Namespace& ns,
                const ResolvedView& view, query::Variables variables, query::Pipeline pipeline,
                const engine::AggregateOptions& options, std::vector<query::StageStats>& stats) {
@@ -372,8 +374,8 @@ Result<std::unique_ptr<engine::Cursor>> find_in_view(const Databases& databases,
                                                      engine::Snapshot& snapshot,
                                                      const engine::Namespace& ns, bson::View filter,
                                                      const engine::FindOptions& options) {
-  // A projection that find does not allow is refused here, as in a collection. One that find allows
-  // but $project does not ($slice with one operand, $elemMatch, `a.$`) is refused by the stage.
+  // This check refuses the projections that find does not allow. The stage refuses the projections
+  // that find allows but $project does not ($slice with one operand, $elemMatch, `a.$`).
   GM_TRY(query::Projection::parse(options.projection, {filter, options.variables, bson::Date(),
                                                        nullptr, /*has_text_score=*/true}));
   return aggregate(databases, snapshot, ns,

@@ -23,9 +23,10 @@ class NewCollection : public query::CollectionReplacement {
         made_(database_->collection(made_name_)),
         options_{.bypass_validation = bypass_validation} {}
 
-  // Removes the new collection unless finish() was called.
+  // Removes the new collection unless finish() has succeeded.
   ~NewCollection() override {
-    // If the drop fails, the transaction cannot commit either.
+    // The drop fails if there is no new collection, or with an error after which the transaction
+    // cannot commit.
     if (!finished_) (void)database_->drop(transaction_, made_name_);
   }
 

@@ -14,9 +14,9 @@ namespace gridmount::aggregation {
 
 namespace {
 
-// Limit of nested pipelines. With views on views by $lookup and $unionWith, each pipeline is called
-// by the one above, all on one stack. check_view() refuses a view that reads itself, but an older
-// store may contain one.
+// The limit for the depth of nested pipelines. If views read other views by $lookup and $unionWith,
+// each pipeline calls the next one on the same stack. check_view() refuses a view that reads
+// itself, but an older store may contain such a view.
 constexpr int kPulledMax = 64;
 constexpr ErrorCode kMaxSubPipelineDepthExceeded{232};
 
@@ -126,8 +126,8 @@ Result<bool> StorePipelineStorage::has_unique_index(const query::CollectionName&
   });
 }
 
-// As on servers, $merge compares strings by the collation of its target, unless the pipeline has
-// one.
+// Returns the collation for the update of a merged document. As on servers, this is the collation
+// of the pipeline, or that of the target (an empty document) if the pipeline has none.
 Result<bson::View> StorePipelineStorage::collation_of_merge() const {
   GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options_.collation));
   return collator != nullptr ? options_.collation.view() : bson::View();
@@ -163,7 +163,8 @@ Status StorePipelineStorage::replace(const query::CollectionName& collection, bs
   GM_ASSIGN(options.collation, collation_of_merge());
   bson::Document update(document);
   if (timestamps == EmptyTimestamps::kKept) {
-    // A pipeline update with a replacement keeps empty timestamps.
+    // An update by the stage $replaceWith keeps empty timestamps, and an update by a document does
+    // not.
     bson::Builder stages;
     stages.open_document("0").open_document("$replaceWith");
     stages.append("$literal", document).close().close();

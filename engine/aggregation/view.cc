@@ -96,7 +96,7 @@ Result<ResolvedView> resolve_view(const Databases& databases, engine::Snapshot& 
                                   const engine::Namespace& ns) {
   const std::shared_ptr<engine::Database> database = databases(ns.database);
   ResolvedView resolved{ns, bson::Document()};
-  std::vector<bson::Document> pipelines;  // that of the outermost view first
+  std::vector<bson::Document> pipelines;  // the pipeline of the outermost view first
   while (true) {
     GM_ASSIGN(std::optional<engine::CollectionOptions> view,
               collection_options(*database, snapshot, resolved.ns.collection));
