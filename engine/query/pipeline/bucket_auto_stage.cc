@@ -40,7 +40,7 @@ class BucketAutoStage : public Stage {
   }
 
   const BucketAutoOptions& options() const { return options_; }
-  // The fields of a document that are kept until its bucket is known.
+  // Returns the fields that the stage keeps of each document until the document's bucket is known.
   const FieldDependencies& kept() const { return kept_; }
 
  private:

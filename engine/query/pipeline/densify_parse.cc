@@ -1,4 +1,4 @@
-// Parses $densify. As on servers, it becomes a $sort, followed by the stage that adds documents.
+// Parses $densify. As on servers, $densify becomes a $sort and the stage that adds documents.
 
 #include <set>
 #include <string>
@@ -54,7 +54,7 @@ class DensifyParser {
     return fail(ErrorCode{40414}, densify_field(name) + "missing but a required field");
   }
 
-  // A null option counts as not given.
+  // A null `field` or `range` counts as not given. A null `partitionByFields` fails.
   Status read_option(const bson::Element& option) {
     if (option.key != "field" && option.key != "partitionByFields" && option.key != "range") {
       return fail(ErrorCode::kUnknownField, densify_field(option.key) + "an unknown field.");
@@ -199,7 +199,8 @@ class DensifyParser {
   std::optional<ValueView> range_;
 };
 
-// With bounds "full" all partitions are filled at the same time.
+// Returns the order of the $sort. With the bounds "full" the order does not have the partition
+// fields, because the stage fills all partitions at the same time.
 bson::Document order_for(const DensifyOptions& options) {
   bson::Builder order;
   std::set<std::string> named;

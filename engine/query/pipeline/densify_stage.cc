@@ -19,10 +19,10 @@ using bson::ValueView;
 using MaybeValue = std::optional<Value>;
 using RangeKind = DensifyRange::Kind;
 
-// As servers' internalQueryMaxAllowedDensifyDocs.
+// The default of the servers' parameter internalQueryMaxAllowedDensifyDocs.
 constexpr int64_t kMadeDocumentsMax = 500'000;
 
-// The values of the partition fields. nullopt means missing, which is not null here.
+// The values of the partition fields. nullopt means missing, which differs from null here.
 using PartitionKey = std::vector<MaybeValue>;
 
 struct PartitionKeyLess {
@@ -38,7 +38,7 @@ struct PartitionKeyLess {
   }
 };
 
-// Returns the value at the path. Arrays on the path are not entered.
+// Returns the value at the path. Does not enter arrays on the path.
 std::optional<ValueView> value_at(bson::View document, const bson::Path& path) {
   const auto& parts = path.parts();
   for (size_t i = 0;; ++i) {
@@ -49,7 +49,7 @@ std::optional<ValueView> value_at(bson::View document, const bson::Path& path) {
   }
 }
 
-// Adds the step to a value, again and again.
+// Adds the step to values.
 class Steps {
  public:
   explicit Steps(const DensifyRange& range) : range_(range) {}
@@ -107,11 +107,11 @@ class DensifyStream : public DocumentStream {
     explicit Grid(Value first) : next(std::move(first)) {}
 
     Value next;             // the next value to make
-    bool is_begun = false;  // `next` is not the first one
+    bool is_begun = false;  // `next` is not the first value
     const PartitionKey* key = nullptr;
   };
 
-  // What lies before the document is made first.
+  // Begins the values of the document's partition that are before the document.
   Status begin_document(bson::View document) {
     if (is_complete()) return {};
     const std::optional<ValueView> value = value_at(document, *options_.field);
@@ -128,20 +128,20 @@ class DensifyStream : public DocumentStream {
     return {};
   }
 
-  // Returns whether nothing is left to be made. Servers then do not look at the values any more.
+  // Returns whether all values have been made. Servers then no longer check the input's values.
   bool is_complete() const {
     return range_.kind == RangeKind::kExplicit && options_.partition_by.empty() &&
            !order_.empty() && order_.front()->is_begun &&
            bson::compare(order_.front()->next.view(), range_.upper.view()) >= 0;
   }
 
-  // What lies after the last document of each partition is made at the end.
+  // Begins the values after the last document of each partition.
   Status begin_end() {
     input_.reset();
     is_end_ = true;
     if (range_.kind == RangeKind::kPartition) order_.clear();
     if (range_.kind != RangeKind::kExplicit || !order_.empty()) return {};
-    // Without documents, the whole range is made once.
+    // Without documents, the stage makes the whole range once.
     GM_TRY(grid_of(PartitionKey(options_.partition_by.size()), range_.lower));
     return {};
   }
@@ -158,7 +158,8 @@ class DensifyStream : public DocumentStream {
                               "have a date unit.");
   }
 
-  // Returns the grid of the partition. A new one begins with `value`, or where the range begins.
+  // Returns the grid of the partition. A new grid begins at the lower bound of an explicit range,
+  // at the least value of all partitions for "full", and at `value` for "partition".
   Result<Grid*> grid_of(const PartitionKey& key, const Value& value) {
     const auto found = grids_.find(key);
     if (found != grids_.end()) return &found->second;
@@ -177,13 +178,14 @@ class DensifyStream : public DocumentStream {
     return &made->second;
   }
 
-  // Returns whether the grid's next value is made before the current document, or at the end.
-  // Passes over a value that the document has.
+  // Returns whether the grid's next value is made before the current document, or at the end. Skips
+  // a value that the document has.
   Result<bool> is_next_made() {
     const bool is_explicit = range_.kind == RangeKind::kExplicit;
     const bool is_below_upper =
         !is_explicit || bson::compare(filled_->next.view(), range_.upper.view()) < 0;
-    // A range whose ends are equal has this one value, but not after the last document.
+    // A range with equal bounds has only its first value. That value is made before a document that
+    // is above it, but not after the last document.
     const bool is_first = !filled_->is_begun;
     if (is_end_) {
       if (is_explicit) return is_below_upper || (is_first && !last_);
@@ -191,7 +193,7 @@ class DensifyStream : public DocumentStream {
     }
     const std::weak_ordering order = bson::compare(filled_->next.view(), last_->view());
     if (order < 0) return is_below_upper || is_first;
-    // The document has the value, maybe as a number of another type, and the grid goes on from it.
+    // The document has the value, maybe as a number of another type. The grid continues from it.
     if (order == 0) GM_TRY(advance_from(*last_));
     return false;
   }
@@ -219,7 +221,7 @@ class DensifyStream : public DocumentStream {
     return document;
   }
 
-  // Has the partition's fields and the grid's value.
+  // Makes a document with the partition's fields and the grid's next value.
   Result<bson::View> made_document(const PartitionKey& key) {
     made_document_ = bson::Document();
     for (size_t i = 0; i < key.size(); ++i) {
@@ -248,15 +250,15 @@ class DensifyStream : public DocumentStream {
   uint64_t bytes_ = 0;
   int64_t made_ = 0;
   std::optional<bson::View> current_;  // the document of the input that comes next
-  std::optional<double> text_score_;   // of the document returned last; a made one has none
-  MaybeValue least_;                   // of the field
-  MaybeValue last_;                    // of the field, in the newest document that has it
-  PartitionKey key_;                   // of that document
+  std::optional<double> text_score_;   // of the document returned last; a made document has none
+  MaybeValue least_;                   // the least value of the field
+  MaybeValue last_;   // the field's value in the newest document that has the field
+  PartitionKey key_;  // the partition of that document
   std::map<PartitionKey, Grid, PartitionKeyLess> grids_;
   std::vector<Grid*> order_;  // in the order of their first documents
   Grid* filled_ = nullptr;    // the grid whose values are made now
   bool is_end_ = false;
-  size_t to_end_ = 0;  // the position in order_ of the next grid to be made to its end
+  size_t to_end_ = 0;  // the position in order_ of the next grid to complete at the end
   DocumentOutput output_;
   bson::Document made_document_;
 };

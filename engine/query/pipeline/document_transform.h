@@ -25,7 +25,7 @@ class DocumentTransform {
   virtual void plan(FieldDependencies& needs) = 0;
 };
 
-// Parses a stage. Returns null if the stage is not one of these.
+// Parses a stage. is_transform() must be true for its name: other stages fail with InternalError.
 Result<std::unique_ptr<DocumentTransform>> parse_transform(const StageCall& call);
 bool is_transform(std::string_view stage_name);
 

@@ -1,9 +1,9 @@
 // $facet: runs several pipelines over the same input and makes one document of their results.
 //
-// The pipelines take turns, so that the input is never held as a whole. Each one gets the input in
-// portions and is read until it needs a document that is not there yet. Then its input fails with
-// kPaused. The error passes up through the stages, which keep what they have gathered and continue
-// when they are called again.
+// The pipelines take turns, so that the stage never holds the whole input. Each pipeline gets the
+// input in portions. The stage reads the pipeline until it needs a document of the next portion.
+// Then the pipeline's input fails with kPaused. The error passes up through the pipeline's stages,
+// which keep the documents that they have gathered, and continue when they are called again.
 
 #include <string>
 #include <vector>
@@ -52,7 +52,7 @@ class FacetStage : public Stage {
   std::vector<Facet> facets_;
 };
 
-// The documents that all pipelines currently get.
+// The portion of the input that all pipelines get.
 struct Portion {
   std::vector<bson::Document> documents;
   std::vector<std::optional<double>> text_scores;  // one for each document

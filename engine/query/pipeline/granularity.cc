@@ -80,7 +80,8 @@ Value scaled(int16_t base, int exponent, bool as_decimal) {
   return Value(std::move(holder).finish().view()[""]);
 }
 
-// An integer if it is one, as $pow of two integers.
+// Returns the nearest power of two that is greater, or less, than the number. Like $pow of two
+// integers, the result is an integer if possible.
 Value power_of_two(double number, bool up) {
   const double exponent = up ? std::floor(std::log2(number)) + 1 : std::ceil(std::log2(number)) - 1;
   if (exponent >= 0 && exponent < 31) return Value(int32_t{1} << static_cast<int>(exponent));
@@ -103,8 +104,8 @@ Value Granularity::round(ValueView number, bool up) const {
   const bool is_zero = bson::compare_numbers(number, Value(0.0).view()) == 0;
   if (is_zero || (std::isinf(nearest) && !as_decimal)) return Value(number);
   if (series_.empty()) return power_of_two(nearest, up);
-  // Find the decade in which the first number of the series is below `number`. The logarithm gives
-  // the decade, but may be off by one.
+  // Find the last decade in which the first number of the series is below `number`. The logarithm
+  // only gives a decade to begin with.
   const int least = as_decimal ? kDecimalExponentMin : kDoubleExponentMin;
   const int most = as_decimal ? kDecimalExponentMax : kDoubleExponentMax;
   const double magnitude = std::isfinite(nearest) && nearest > 0 ? std::log10(nearest) : 0;

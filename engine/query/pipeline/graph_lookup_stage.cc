@@ -16,7 +16,7 @@ using bson::Type;
 using bson::Value;
 using bson::ValueView;
 
-// The limit of values in one query. A filter must not be much larger than a document.
+// The limits for the values in one query, because a filter must not be much larger than a document.
 constexpr size_t kAskedAtOnce = 1000;
 constexpr size_t kAskedBytesAtOnce = 1 << 20;
 
@@ -47,7 +47,7 @@ class ValueSet {
   uint64_t bytes_ = 0;
 };
 
-// Runs a breadth-first search for one document after the other.
+// Runs a breadth-first search for each document.
 class GraphLookupStream : public DocumentStream {
  public:
   GraphLookupStream(const GraphLookupStage& stage, Stream input, const PipelineContext& context)
@@ -78,7 +78,7 @@ class GraphLookupStream : public DocumentStream {
   std::optional<double> text_score() const override { return input_->text_score(); }
 
  private:
-  // Leaves the documents found in results_.
+  // Puts the documents that it finds into results_.
   Status search(bson::View document) {
     results_.begin();
     visited_.clear();
@@ -100,8 +100,8 @@ class GraphLookupStream : public DocumentStream {
     return {};
   }
 
-  // Adds a value unless it was already searched for, because then it leads only to documents
-  // already visited.
+  // Adds a value unless the search for it was done before. Another search would only find documents
+  // that are visited already.
   void add_to_frontier(ValueView value) {
     if (value.type() == Type::kUndefined || !asked_.insert(value)) return;
     frontier_.emplace_back(value);

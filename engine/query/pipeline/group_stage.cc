@@ -66,7 +66,7 @@ class GroupStream : public DocumentStream {
       if (!document) break;
       evaluator_.begin(*document, input_->text_score());
       GM_ASSIGN(const std::optional<ValueView> id, evaluator_.evaluate(stage_.id()));
-      // Documents without the field and documents with null in it form one group.
+      // Documents for which the _id is missing and documents for which it is null form one group.
       GM_TRY(groups_.add(id.value_or(null_value()), *document));
     }
     input_.reset();
@@ -87,7 +87,7 @@ Result<Stream> GroupStage::open(Stream input, const PipelineContext& context) co
   return std::make_unique<GroupStream>(*this, std::move(input), context);
 }
 
-// Refuses {_id: {a: 1}}, which looks as if it meant the field a.
+// Refuses {_id: {a: 1}}, which a user could take for the field `a`.
 Status check_id(ValueView id) {
   if (id.type() != Type::kDocument || id.as_document().empty()) return {};
   if ((*id.as_document().begin()).key.starts_with('$')) return {};

@@ -25,7 +25,7 @@ void GroupTable::grow() {
 
 Status GroupTable::add_group(bson::ValueView id, uint64_t hash) {
   // The table is at most half full, so that probing ends soon. A group takes more than a hundred
-  // bytes, so there are never 2^32 of them.
+  // bytes, so the memory for 2^32 groups is not available.
   if (slots_.size() < 2 * (groups_.size() + 1)) grow();
   bytes_ += kGroupBytes + key_.size() + id.size() + kAccumulatorBytes * fields_.size();
   if (bytes_ > bytes_max_) return memory_exceeded(stage_);

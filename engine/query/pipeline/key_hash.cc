@@ -5,7 +5,8 @@
 namespace gridmount::query {
 
 uint64_t hash_of_key(std::string_view key) {
-  // Eight bytes at a time are mixed in by a multiplication, whose high half is then folded back.
+  // Each step mixes eight bytes in by a multiplication, and folds the high half of the product
+  // back.
   constexpr uint64_t kFactor = 0x9E3779B97F4A7C15;
   uint64_t hash = key.size() * kFactor;
   const char* at = key.data();

@@ -1,4 +1,5 @@
-// $linearFill: fills null and missing values by a line between the known points around them.
+// $linearFill: replaces null and missing values by points on the line between the known points
+// around them.
 
 #include <string>
 #include <utility>
@@ -82,7 +83,7 @@ class LinearFill : public WindowEvaluation {
           "Value of the sortBy field must be numeric or a date, but found " + name_of_type(x));
     }
     if (!last_x_) return {};
-    // Two values for one place would leave open which of them the line begins at.
+    // Two points at one place do not show at which of them the line begins.
     if (bson::compare(*x, *last_x_) == 0) {
       return fail(ErrorCode{6050106}, "There can be no repeated values in the sort field");
     }

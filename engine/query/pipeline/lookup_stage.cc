@@ -120,7 +120,7 @@ class LookupStream : public DocumentStream {
     }
     if (caching_) {
       cache_bytes_ += found->size() + sizeof(bson::Document);
-      // Results that are too large to cache are searched for again for each document.
+      // If the results are too large for the cache, the stage searches again for each document.
       caching_ = cache_bytes_ <= bytes_max_;
       if (caching_) {
         cache_.emplace_back(*found);

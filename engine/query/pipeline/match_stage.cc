@@ -39,8 +39,8 @@ class MatchStream : public DocumentStream {
   std::unique_ptr<Evaluator> evaluator_;
 };
 
-// {$match: {$expr: ...}}, with an expression in place of a filter. Unlike a filter with $expr, it
-// is known which fields the expression reads.
+// {$match: {$expr: ...}}, with an expression in place of a filter. The expression shows which
+// fields the stage reads. A filter with $expr does not.
 class ConditionStage : public Stage {
  public:
   explicit ConditionStage(std::unique_ptr<Expression> condition)
@@ -159,7 +159,7 @@ void add_filter_needs(bson::View filter, FieldDependencies& needs) {
         add_filter_needs(branch.value.as_document(), needs);
       }
     } else if (element.key != "$comment") {
-      // It is not known which fields such an operator reads.
+      // The filter does not show which fields such an operator reads.
       needs.add_all();
     }
   }

@@ -183,8 +183,8 @@ class MergeParser {
                     name_of(kWhenNotMatched, options_.when_not_matched) + "' is not supported");
   }
 
-  // Parses the pipeline of whenMatched. Its variable $$new is the merged document. It is not
-  // declared if `let` is given and unmatched documents are not inserted.
+  // Parses the pipeline of whenMatched. Its variable $$new is the document of the input. The
+  // variable is not declared if `let` is given and unmatched documents are not inserted.
   Status parse_pipeline() {
     const Value root("$$ROOT");
     std::vector<std::pair<std::string, ValueView>> let;

@@ -152,8 +152,8 @@ class MergeStream : public DocumentStream {
     return std::move(builder).finish();
   }
 
-  // The _id cannot change. A document without an _id takes over the existing one. Another _id
-  // fails.
+  // The _id cannot change. A document without an _id gets the existing _id. A document with another
+  // _id fails.
   Status replace(bson::View existing, bson::View document, EmptyTimestamps timestamps) {
     const std::optional<ValueView> id = existing.find("_id");
     const std::optional<ValueView> new_id = document.find("_id");
@@ -191,7 +191,7 @@ Result<Stream> MergeStage::open(Stream input, const PipelineContext& context) co
   const auto not_unique = [] {
     return fail(ErrorCode{51183}, "Cannot find index to verify that join fields will be unique");
   };
-  // As on servers, the _id is checked only if it is named.
+  // As on servers, the index on _id is checked only if the option `on` is given.
   if (options_.names_on || paths != std::set<std::string>{"_id"}) {
     GM_ASSIGN(const bool unique, context.storage.has_unique_index(options_.into, paths));
     if (!unique) return not_unique();

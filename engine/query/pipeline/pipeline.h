@@ -2,14 +2,14 @@
 // run over many streams of documents. The caller provides the input stream, and a PipelineStorage
 // for stages that read or write other collections.
 //
-// run() reads nothing. Each next() of its stream reads as much input as it needs to return one
-// document. A stage that gathers documents ($group, $sort, $bucketAuto) may use
+// run() reads none of the input. Each next() of its stream reads as much input as it needs to
+// return one document. A stage that gathers documents ($group, $sort, $bucketAuto) may use
 // PipelineContext::memory_bytes_max bytes of memory, and fails with
 // QueryExceededMemoryLimitNoDiskUseAllowed (292) if it needs more. Some fail with other codes:
 // $lookup with 4568, $graphLookup with 40099, $setWindowFields with 5414201, $densify with 6007200,
-// and accumulators that gather values, such as $push, with ExceededMemoryLimit (146). A document of
-// the result that exceeds the limit of a document in a reply (bson::kMaxDocumentBytes and
-// bson::kInternalOverhead) fails with BSONObjectTooLarge (10334).
+// $facet with 4031700, and accumulators that gather values, such as $push, with ExceededMemoryLimit
+// (146). A document of the result that exceeds the limit of a document in a reply
+// (bson::kMaxDocumentBytes and bson::kInternalOverhead) fails with BSONObjectTooLarge (10334).
 //
 // Source: MongoDB manual, "Aggregation Stages". Results, limits and error codes are those of
 // servers.

@@ -1,4 +1,4 @@
-// Parses a pipeline: its stages, the rules about where stages may be used, their rewriting, and the
+// Parses a pipeline: parses its stages, checks where they are used, rewrites them, and makes the
 // request to the source.
 
 #include <string>
@@ -13,9 +13,10 @@ namespace gridmount::query {
 
 namespace {
 
-// A pipeline's documents have text scores if its first stage is a text search. Those of a $facet
-// have them if the documents before it have them. The documents of a $unionWith go on with their
-// scores into the pipeline around it. Restores the state of that pipeline.
+// Sets the scope's state of text scores for one pipeline, and then restores the state of the
+// pipeline around it. The documents of a pipeline have text scores if its first stage is a text
+// search. The documents of a pipeline in $facet have text scores if the input of the $facet has
+// them. The documents of a $unionWith keep their text scores in the pipeline around it.
 class TextScoreScope {
  public:
   TextScoreScope(VariableScope& scope, PipelineLevel level, bool reads)

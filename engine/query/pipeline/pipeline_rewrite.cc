@@ -31,7 +31,8 @@ void move_matches_before_sorts(ParsedStages& stages) {
   }
 }
 
-// A sort need not keep the documents that the $skip and $limit after it drop.
+// A sort does not need to keep the documents after the end of the $limit that follows it. The
+// $limit may follow after $skip stages.
 void limit_sorts(ParsedStages& stages) {
   for (size_t i = 0; i < stages.size(); ++i) {
     auto* const sort = as<SortStage>(stages[i]);

@@ -14,13 +14,14 @@ using bson::Type;
 using bson::Value;
 using bson::ValueView;
 
-// Field paths refer to the document descended into, but $$ROOT is the whole document. So the stage
-// keeps the whole document in a variable of its own, with a name that users are unlikely to use.
+// Field paths refer to the document that the stage has descended into, but $$ROOT is the whole
+// document. So the stage keeps the whole document in a variable of its own, with a name that users
+// are unlikely to use.
 constexpr std::string_view kRootVariable = "redactedDocument__";
 constexpr int kDepthMax = static_cast<int>(bson::kMaxDepth);
 
-// $$KEEP, $$PRUNE and $$DESCEND, which exist only in {$redact: ...}, are replaced by strings that
-// stand for these verdicts.
+// The variables $$KEEP, $$PRUNE and $$DESCEND exist only in {$redact: ...}. The parser replaces
+// them with strings that stand for these verdicts.
 enum class Verdict { kKeep, kPrune, kDescend };
 
 std::optional<Verdict> verdict_of(const std::optional<ValueView>& value) {
@@ -32,7 +33,7 @@ std::optional<Verdict> verdict_of(const std::optional<ValueView>& value) {
   return std::nullopt;
 }
 
-// Copies the expression and replaces these variables.
+// Copies the expression and replaces $$KEEP, $$PRUNE, $$DESCEND and $$ROOT.
 class VariableRewriter {
  public:
   Status rewrite(ValueView value, bson::Builder& to, std::string_view key, bool in_array,
@@ -87,7 +88,7 @@ class RedactStage : public Stage {
 
   std::string_view name() const override { return "$redact"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
-  // The stage reads every document in the document.
+  // The stage needs all fields, because each may have documents that the expression decides about.
   void plan(FieldDependencies& needs) override { needs.add_all(); }
 
   const Expression& expression() const { return *expression_; }

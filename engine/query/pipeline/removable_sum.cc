@@ -23,7 +23,7 @@ Decimal128 negative(Decimal128 value) {
   return value;
 }
 
-// Values that are not finite, as the widest type in the sum.
+// Returns a value that is not finite, with the widest type in the sum.
 Value as_widest(double value, bool is_decimal) {
   return is_decimal ? value_of(to_decimal(Value(value))) : Value(value);
 }
@@ -99,7 +99,8 @@ Value RemovableSum::total() const {
   if (const std::optional<Value> special = not_finite()) return *special;
   const Value sum = sum_.total();
   const ValueView view = sum.view();
-  // The sum has the widest type ever added. Types that have left are narrowed away.
+  // `sum` has the widest type that was ever added. The result has the widest type of the values
+  // that have not been removed.
   if (sum.type() == Type::kDecimal128 && decimals_ == 0) {
     if (doubles_ > 0) return Value(*view.number());
     const std::optional<int64_t> whole = round_decimal_to_int64(view.as_decimal128());

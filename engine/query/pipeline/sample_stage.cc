@@ -27,8 +27,9 @@ class SampleStage : public Stage {
   uint64_t size_;
 };
 
-// Keeps a random sample of the documents read so far. The next document is taken with the
-// probability that it belongs to the sample, and replaces a random one (Vitter's algorithm R).
+// Keeps a random sample of the documents read so far. The stream takes the next document with the
+// probability that the document belongs to the sample. The document then replaces a random document
+// of the sample (Vitter's algorithm R).
 class SampleStream : public DocumentStream {
  public:
   SampleStream(uint64_t size, Stream input, const PipelineContext& context)
@@ -72,7 +73,7 @@ class SampleStream : public DocumentStream {
       }
       if (bytes_ > bytes_max_) return sort_memory_exceeded(bytes_max_);
     }
-    // The first documents are still in their original order.
+    // Without the shuffle, the first documents would keep the order of the input.
     std::shuffle(sample_.begin(), sample_.end(), random_);
     input_.reset();
     gathered_ = true;
@@ -108,7 +109,7 @@ Status parse_sample(const StageCall& call, ParsedStages& stages) {
     if (!option.value.is_number()) {
       return fail(ErrorCode{28746}, "size argument to $sample must be a number");
     }
-    // The fraction is cut off.
+    // The size is rounded down.
     const double number = option.value.number().value_or(0);
     if (!(number >= 1)) {
       return fail(ErrorCode{28747}, number < 0 ? "size argument to $sample must not be negative"

@@ -24,7 +24,7 @@ using bson::ValueView;
 
 struct WindowOutput {
   WindowFunction function;
-  // The variable through which the result gets into the document.
+  // The slot of the variable through which the transform gets the result.
   size_t slot;
 };
 
@@ -52,7 +52,7 @@ class WindowFieldsStage : public Stage {
   }
 
   const WindowFieldsOptions& options() const { return options_; }
-  // The fields of a document that are kept while the stage has it.
+  // Returns the fields that the stage keeps of each document.
   const FieldDependencies& kept() const { return kept_; }
 
  private:
@@ -113,7 +113,7 @@ class WindowFieldsStream : public DocumentStream {
       GM_ASSIGN(const std::optional<bson::View> document, input_->next());
       if (!document) break;
       GM_TRY(read_key(*document, input_->text_score()));
-      // The document keeps its text score, as one more value that is not compared.
+      // The key also has the text score, which is not compared.
       const bson::Value score =
           input_->text_score() ? bson::Value(*input_->text_score()) : bson::Value();
       key_.push_back(score.view());

@@ -31,7 +31,8 @@ ValueView simple_value(bson::View document, const bson::Path& path, bool& met_ar
   }
 }
 
-// Reads the values at the paths into `key`. Returns false if there is an array on one of them.
+// Reads the values at the paths into `key`. Returns false if there is an array on one of the paths,
+// or if the sort uses the text score.
 bool read_simple(const Sort& sort, bson::View document, std::vector<ValueView>& key) {
   bool met_array = sort.uses_text_score();
   key.clear();

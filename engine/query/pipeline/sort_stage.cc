@@ -48,7 +48,7 @@ class SortStream : public DocumentStream {
       const std::optional<double> text_score = input_->text_score();
       GM_ASSIGN(std::span<const ValueView> key, keys_.read(*document, text_score));
       if (!buffer_.would_keep(key)) continue;
-      // The document keeps its text score, as one more value that is not compared.
+      // The key also has the text score, which is not compared.
       const bson::Value score = text_score ? bson::Value(*text_score) : bson::Value();
       key_.assign(key.begin(), key.end());
       key_.push_back(score.view());

@@ -72,9 +72,8 @@ class Stage {
   virtual std::optional<CollectionName> target() const { return std::nullopt; }
 };
 
-// Checks for interruptions in stages that produce many documents from one. All other checks are
-// made at reads of the store, but a few of these stages in sequence can produce any number of
-// documents without a read.
+// Checks for interruptions in stages that produce many documents from one. Reads of the store check
+// too, but a few of these stages in sequence can produce any number of documents without a read.
 class InterruptCheck {
  public:
   explicit InterruptCheck(PipelineStorage& storage) : storage_(storage) {}

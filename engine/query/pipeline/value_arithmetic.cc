@@ -11,7 +11,7 @@ namespace {
 using bson::Value;
 using bson::ValueView;
 
-// {name: ["$$a", "$$b"]}, where `a` has slot 0 and `b` has slot 1.
+// Returns the expression {name: ["$$a", "$$b"]}, where `a` has slot 0 and `b` has slot 1.
 std::unique_ptr<Expression> operation_named(std::string_view name) {
   VariableScope scope;
   for (const std::string_view operand : {"a", "b"}) {

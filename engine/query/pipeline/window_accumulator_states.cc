@@ -1,4 +1,4 @@
-// Growing windows use the accumulators of $group.
+// The states of growing windows that use the accumulators of $group.
 
 #include <utility>
 

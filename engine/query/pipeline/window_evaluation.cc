@@ -46,7 +46,8 @@ class StateEvaluation : public WindowEvaluation {
     }
     GM_TRY(leave(span));
     span_ = span;
-    // The state of an empty window is asked each time, because on servers asking may change it.
+    // For an empty window, the state is asked for its result each time. As on servers, result() may
+    // change the state.
     if (!result_ || !span) {
       GM_ASSIGN(result_, state_->result(values_));
     }
@@ -70,12 +71,12 @@ class StateEvaluation : public WindowEvaluation {
       values_bytes_ += bytes_of(values_.back());
     }
     GM_TRY(state_->add(value, partition_->document(at)));
-    // A window may hold a whole partition as soon as its first document is asked for.
+    // The window of the first document may already have the whole partition.
     return bytes() <= bytes_max_ ? Status() : window_memory_exceeded(bytes(), bytes_max_);
   }
 
-  // Takes out the documents before the new window. Servers, too, do this after they have added
-  // others. The order shows in the last digits of sums.
+  // Removes the documents before the new window. As on servers, this happens after the new
+  // documents are added, because the order affects the last digits of sums.
   Status leave(const std::optional<WindowFrame::Span>& span) {
     if (!span_) return {};
     if (slides_) {
@@ -108,7 +109,7 @@ class StateEvaluation : public WindowEvaluation {
   std::optional<WindowFrame::Span> span_;  // the window of the previous document
   WindowValues values_;                    // only if the window slides
   uint64_t values_bytes_ = 0;
-  std::optional<std::optional<Value>> result_;  // unless the window has changed since
+  std::optional<std::optional<Value>> result_;  // nothing if the window has changed since then
 };
 
 // A function that looks at the ends of the window only.
@@ -161,7 +162,7 @@ class DerivativeEvaluation : public FrameEvaluation {
     GM_ASSIGN(const Value run, arithmetic_.subtract(*to, *from));
     GM_ASSIGN(const Value rise, rise_over(*span));
     Result<Value> slope = arithmetic_.divide(rise, run);
-    // A window of one document has no slope.
+    // There is no slope if both ends have the same sort value, as in a window of one document.
     if (!slope && slope.error().code() == ErrorCode::kBadValue) return Value();
     if (!slope) return fail(std::move(slope).error());
     if (!function_.unit_ms) return *slope;

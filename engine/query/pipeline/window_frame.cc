@@ -26,7 +26,8 @@ int64_t offset_of(const WindowBound& bound) {
   return bound.kind == BoundKind::kCurrent ? 0 : *bound.offset.view().integral();
 }
 
-// As on servers, the sum is a decimal. The sum of integers is equal to it, and faster to compare.
+// On servers the sum is a decimal. The sum of two integers has the same value as an integer, which
+// is faster to compare.
 Value sum_of(ValueView base, ValueView offset) {
   const auto is_integer = [](ValueView value) {
     return value.type() == Type::kInt32 || value.type() == Type::kInt64;

@@ -98,7 +98,7 @@ tl::unexpected<Error> refuse_window(std::string message) {
   return fail(ErrorCode::kFailedToParse, std::move(message));
 }
 
-// Units of a fixed length, in milliseconds. Months and longer units have none.
+// Returns the length of the unit in milliseconds. Months and longer units have no fixed length.
 std::optional<int64_t> length_of(TimeUnit unit) {
   switch (unit) {
     case TimeUnit::kWeek:
@@ -282,7 +282,7 @@ class WindowFunctionParser {
     return {};
   }
 
-  // The arguments are those of the accumulator of $group.
+  // Parses the arguments, which are those of the accumulator of $group.
   Status parse_accumulated(const bson::Element& element) {
     bson::Builder builder;
     builder.append(element.key, element.value);

@@ -50,7 +50,8 @@ class SlidingAverage : public SlidingSum {
   WindowResult result(const WindowValues&) override { return sum_.average().value_or(Value()); }
 };
 
-// The sum of the squared differences from the mean is kept up to date as numbers come and go.
+// Updates the sum of the squared differences from the mean when a number enters or leaves the
+// window.
 class SlidingDeviation : public WindowState {
  public:
   explicit SlidingDeviation(bool is_sample) : is_sample_(is_sample) {}
