@@ -12,8 +12,8 @@
 namespace gridmount::engine {
 
 struct Capabilities {
-  // No other process changes the store. So what this process has read stays true until this process
-  // changes it.
+  // No other process changes the store. So data that this process has read stays valid until this
+  // process changes the data.
   bool exclusive = true;
   // A Snapshot shows the contents of one point in time (S1). Otherwise each read shows the newest
   // contents.

@@ -42,7 +42,7 @@ Result<int64_t> amount(const Namespace& ns, const bson::Element& element) {
   return *number;
 }
 
-// Options of MongoDB's servers that the engine does not have.
+// Returns whether MongoDB's servers have the option. The engine does not have it.
 bool is_option_of_servers(std::string_view name) {
   static constexpr std::array<std::string_view, 9> kNames = {
       "timeseries",      "expireAfterSeconds",  "clusteredIndex",  "storageEngine", "temp",
@@ -190,7 +190,7 @@ Result<CollectionOptions> CollectionOptions::parse(const Namespace& ns, bson::Vi
       GM_ASSIGN(const bool wanted, flag(ns, element));
       if (!wanted) return invalid(ns, "a collection without an index on _id is not supported");
     } else if (name == "flags" || name == "usePowerOf2Sizes") {
-      // Options for the record layout of servers before 3.0.
+      // These options are for MMAPv1, a storage engine of old servers. They have no effect here.
     } else if (name == "collation") {
       if (bson::is_nullish(element.value.type())) continue;
       if (element.value.type() != bson::Type::kDocument) {

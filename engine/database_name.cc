@@ -16,7 +16,7 @@ tl::unexpected<Error> refuse(const Namespace& ns, const std::string& why) {
               "Invalid namespace specified '" + ns.full() + "': " + why);
 }
 
-// Returns what is wrong with the name, or an empty string.
+// Returns the fault of the name, or an empty string if the name has none.
 std::string fault_of_database_name(std::string_view name) {
   if (name.empty()) return "the database name is empty";
   if (name.size() > kMaxDatabaseBytes) {
@@ -48,7 +48,7 @@ Status check_namespace(const Namespace& ns) {
   if (ns.collection.starts_with('.') || ns.collection.ends_with('.')) {
     return refuse(ns, "a collection name neither begins nor ends with '.'");
   }
-  // $cmd and similar names belong to servers, and so does oplog.$main, the log of old servers.
+  // Servers reserve names with '$', such as $cmd. They allow oplog.$main, the oplog of old servers.
   if (ns.collection.find('$') != std::string::npos && ns.collection != "oplog.$main") {
     return refuse(ns, "the collection name holds '$'");
   }

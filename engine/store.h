@@ -141,8 +141,9 @@ enum class TransactionKind {
 class Transaction : public Snapshot {
  public:
   // Ends the transaction, whatever commit() returns. On error none of the writes have happened.
-  // Exception: with kDurable, a sync that fails is reported after the commit. The writes are then
-  // visible but may not be durable (see WritesRefused).
+  // Exceptions: with kDurable, a sync that fails is reported after the commit. The writes are then
+  // visible but may not be durable (see WritesRefused). In a deployment, the writes may have
+  // happened if the error has the label kUnknownTransactionCommitResult (engine/error_labels.h).
   virtual Status commit(Durability durability = Durability::kCommitted) = 0;
   // Sends the changes that this transaction makes to `observer`. Must be called before the first
   // write. In a store without Capabilities::observers, does nothing.
@@ -357,9 +358,10 @@ class Collection {
                                                      const FindOptions& options = {}) = 0;
   virtual Result<int64_t> count(Snapshot& snapshot, bson::View filter,
                                 const CountOptions& options = {}) = 0;
-  // Returns the values at the path in matching documents: sorted, each once, with every element of
-  // an array as a value of its own. Fails with Location17217 if they do not fit in one document,
-  // and for a path that is not valid.
+  // Returns the values at the path in matching documents. Each value appears once, and every
+  // element of an array is a value of its own. An embedded store sorts the values. A deployment
+  // returns them in the server's order. Fails with Location17217 if the values do not fit in one
+  // document, and for a path that is not valid.
   virtual Result<std::vector<bson::Value>> distinct(Snapshot& snapshot, std::string_view path,
                                                     bson::View filter,
                                                     const DistinctOptions& options = {}) = 0;
@@ -457,11 +459,11 @@ class Database {
   virtual ~Database() = default;
 
   virtual const std::string& name() const = 0;
-  // Cheap. The handle may be kept and shared. The name is checked at the first write to the
-  // collection.
+  // Makes a handle, which costs little. The handle may be kept and shared. The name is checked at
+  // the first write to the collection.
   virtual std::unique_ptr<Collection> collection(std::string_view name) = 0;
 
-  // Sorted by name.
+  // Returns the collections and views, sorted by name.
   virtual Result<std::vector<CollectionInfo>> collections(Snapshot& snapshot) = 0;
   // Returns nothing if the collection does not exist.
   virtual Result<std::optional<CollectionInfo>> collection_info(Snapshot& snapshot,
