@@ -1,5 +1,5 @@
-// What a store can do. A caller that needs one of these capabilities must check for it first. A
-// store without the capability does what the comment of the field says, often without an error.
+// The capabilities of a store. A caller that needs one of them must check for it first. A store
+// without the capability does what the comment of the field says, often without an error.
 //
 // The defaults describe a store that keeps all rules of engine/store.h and that no other process
 // changes.

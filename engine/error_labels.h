@@ -1,5 +1,5 @@
-// The labels that a server gives to errors. They say how the caller may continue. Source: MongoDB
-// drivers' specification "Transactions", section "Error labels".
+// The labels that a server gives to errors. The labels say how the caller may continue. Source:
+// MongoDB drivers' specification "Transactions", section "Error labels".
 //
 // Thread-safety: the functions are pure.
 #pragma once

@@ -129,7 +129,7 @@ class WriteObserver {
 
 enum class Durability { kCommitted, kDurable };
 
-// What a thread may wait for while it holds a transaction.
+// The things that a thread may wait for while it holds a transaction.
 enum class TransactionKind {
   kMayBlock,  // anything that S2 allows; snapshot() never waits for such a transaction
   // From begin() to the end of a short transaction, the thread obeys S6. So snapshot() and
@@ -205,7 +205,7 @@ struct FindOptions {
   bool text_score = false;
 };
 
-// What explain reports: the plan alone, or the plan and the stats of running it.
+// The content of explain's report: only the plan, or the plan and the stats of running it.
 enum class Verbosity { kQueryPlanner, kExecutionStats };
 
 class Cursor {
@@ -512,7 +512,7 @@ struct StoreStats {
   int64_t used_bytes = 0;
   // file_bytes, and the bytes by which the file can still grow. In a deployment: file_system_bytes.
   int64_t capacity_bytes = 0;
-  int64_t available_bytes = 0;  // what can still be written; 0 if the store is read-only
+  int64_t available_bytes = 0;  // the bytes that can still be written; 0 if the store is read-only
   // The whole file system that holds the store, including all other files on it.
   int64_t file_system_bytes = 0;
   int64_t file_system_used_bytes = 0;
@@ -529,7 +529,7 @@ class Store {
  public:
   virtual ~Store() = default;  // closes cleanly: everything committed becomes durable
 
-  // What this store can do. Does not change while the store is open.
+  // Returns the capabilities of this store. They do not change while the store is open.
   virtual Capabilities capabilities() const { return {}; }
 
   virtual std::shared_ptr<Database> database(std::string_view name) = 0;

@@ -332,7 +332,7 @@ Result<bson::Document> explain_aggregate(const Databases& databases, engine::Sna
                             pipeline.source_filter(variables.views(), bson::Date::now(),
                                                    variables.collator().get()),
                             find_options(request, options), verbosity));
-    // If the read answers the whole pipeline, it is explained like a find.
+    // If the read answers the whole pipeline, the reply has the form of a find's.
     if (names.empty()) return source;
     bson::Builder& reading = out.push_open_document().open_document("$cursor");
     for (const bson::Element element : source.view()) {

@@ -25,8 +25,9 @@ int canonical_order(Type type);
 // null. The names of fields and all other text are always compared as bytes.
 std::weak_ordering compare(ValueView a, ValueView b, const StringOrder* strings = nullptr);
 
-// Compares two documents field by field. Of two fields, compares first the types' ranks, then the
-// names, then the values. A document is less than one that has the same fields and then more.
+// Compares two documents field by field. For each pair of fields, compares first the ranks of the
+// types, then the names, then the values. If one document has all fields of the other one and then
+// more, the other one is less.
 std::weak_ordering compare(View a, View b, const StringOrder* strings = nullptr);
 
 }  // namespace gridmount::bson

@@ -9,7 +9,7 @@
 namespace gridmount {
 namespace {
 
-// For fewer bytes the start-up of the library costs more than its speed gains.
+// For fewer bytes, the library's fixed cost for each call is larger than the time that it saves.
 constexpr size_t kFewBytes = 128;
 
 #if defined(__x86_64__)

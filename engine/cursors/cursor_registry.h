@@ -69,7 +69,8 @@ struct BatchLimits {
                                              // empty, and the cursor stays
   uint64_t bytes = bson::kMaxDocumentBytes;  // limit of the whole batch; one document is returned
                                              // even if it is larger
-  // What each document costs in the reply beyond its own size. Counts towards `bytes`.
+  // The bytes that each document takes in the reply beyond its own size. They count towards
+  // `bytes`.
   uint64_t bytes_per_document = 0;
 };
 

@@ -1,5 +1,5 @@
-// $redact: an expression decides for the document, and for each document in it, whether it is kept,
-// left out or descended into.
+// $redact: an expression decides whether the stage keeps, leaves out or descends into the document,
+// and then the same for each document inside.
 
 #include <string>
 

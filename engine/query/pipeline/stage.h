@@ -123,9 +123,9 @@ Result<Pipeline> parse_sub_pipeline(bson::ValueView value, const StageCall& call
 // the size of the results.
 Result<Stream> open_stages(const Pipeline& pipeline, size_t first, Stream input,
                            const PipelineContext& context);
-// Opens the pipeline over those documents of a collection that match `filter`. If the first stage
-// of the pipeline produces documents itself, the other stages get only those of its documents that
-// match.
+// Opens the pipeline over the documents of a collection that match `filter`. If the first stage of
+// the pipeline produces documents itself, the other stages get only the matching documents of that
+// stage.
 Result<Stream> open_over_collection(const Pipeline& pipeline, const CollectionName& collection,
                                     bson::View filter, const PipelineContext& context);
 

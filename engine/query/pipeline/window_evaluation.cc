@@ -112,7 +112,7 @@ class StateEvaluation : public WindowEvaluation {
   std::optional<std::optional<Value>> result_;  // nothing if the window has changed since then
 };
 
-// A function that looks at the ends of the window only.
+// A function that depends only on the ends of the window.
 class FrameEvaluation : public WindowEvaluation {
  public:
   FrameEvaluation(const WindowFunction& function, Evaluator& evaluator)

@@ -199,7 +199,7 @@ class Covariance : public WindowState {
   static bool are_finite(const Pair& pair) {
     return is_finite_value(pair[0]) && is_finite_value(pair[1]);
   }
-  // Returns what a pair with an infinity or NaN adds to the sum of products.
+  // Returns the value that a pair with an infinity or NaN adds to the sum of products.
   static Value not_finite(const Pair& pair) {
     bool has_nan = false;
     bool has_positive = false;
