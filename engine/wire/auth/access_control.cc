@@ -52,7 +52,7 @@ Result<std::optional<AccessControl::Login>> AccessControl::current_login(
     version = version_;
     name = found->second.identity->user;
   }
-  // The store is read without holding the lock, because a read may wait for a disk.
+  // Reads the store without the lock, because a read may wait for a disk.
   GM_ASSIGN(const std::optional<User> user, users_.find(name));
   const MutexLock lock(mutex_);
   const auto found = logins_.find(client.id());
@@ -157,8 +157,8 @@ Result<SaslReply> AccessControl::start(const Client& client, const std::string& 
   if (speculative &&
       std::find(mechanisms.begin(), mechanisms.end(), *mechanism) == mechanisms.end()) {
     // Drivers try SCRAM-SHA-256 in their first hello. Its reply names the user's mechanisms, and
-    // the driver continues with one of these. This is not a guess at a password, so it is not
-    // counted as a failure.
+    // the driver continues with one of these. Such a try is not a guess at a password, so it does
+    // not count as a failure.
     return fail(ErrorCode::kAuthenticationFailed, "Authentication failed.");
   }
   ScramCredentials credentials = decoy_credentials(*mechanism, name.id(), decoy_secret_.value());
@@ -199,7 +199,7 @@ Result<SaslReply> AccessControl::proceed(const Client& client, int32_t conversat
   if (exchange->id != conversation_id) {
     return fail(kProtocolError, "sasl: Mismatched conversation id");
   }
-  // In the long exchange clients acknowledge the server's proof with an empty message.
+  // Without skipEmptyExchange, the client acknowledges the server's proof with an empty message.
   if (exchange->scram.succeeded()) {
     if (!payload.empty()) return fail(ErrorCode::kAuthenticationFailed, "Authentication failed.");
     return SaslReply{conversation_id, true, {}};

@@ -186,7 +186,6 @@ constexpr auto kRootConfigSystemPreimages = actions("find", "remove");
 
 using enum Resource::Kind;
 
-// Roles that each database has leave the database empty: it is the role's own database.
 const BuiltinGrant kGrants[] = {
     {"read", kDatabase, "", "", kRead},
     {"read", kCollection, "", "system.js", kRead},

@@ -54,14 +54,15 @@ void DecoySecret::keep() {
   }
 }
 
-// The lock is not held while the store is read and written, which may wait for a disk.
+// Does not hold the lock while it reads and writes the store, because the store may wait for a
+// disk.
 Status DecoySecret::keep_stored() {
   GM_ASSIGN(std::optional<std::string> secret, stored());
   if (!secret) {
     GM_ASSIGN(const bool has_nobody, users_.never_had_any());
     if (has_nobody || store_.read_only()) return {};
     secret = value();
-    // Another thread may have stored it meanwhile: the same value.
+    // Another thread may have stored the secret in the meantime. It has stored the same value.
     const Status made = store_new(*secret);
     if (!made && made.error().code() != ErrorCode::kDuplicateKey) return made;
   }

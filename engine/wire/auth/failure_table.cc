@@ -27,7 +27,7 @@ void FailureTable::failed(const std::string& key, Clock::time_point now) {
   if (rules_.one_forgiven_each > Clock::duration::zero()) {
     const auto forgiven = (now - failures.forgiven_until) / rules_.one_forgiven_each;
     failures.count = static_cast<int>(std::max<int64_t>(0, failures.count - forgiven));
-    // The rest of a period counts for the next failure.
+    // The part of a period that has passed counts when the next failure is counted.
     failures.forgiven_until += forgiven * rules_.one_forgiven_each;
   }
   failures.last = now;

@@ -44,7 +44,7 @@ class FailureTable {
     std::string key;
     int count = 0;
     Clock::time_point last;
-    Clock::time_point forgiven_until;  // failures of the periods before this time are forgiven
+    Clock::time_point forgiven_until;  // each period before this time has forgiven a failure
     Clock::time_point open_again;
   };
 

@@ -11,12 +11,13 @@ namespace {
 
 using Kind = Resource::Kind;
 
-// "Any database" does not include these.
+// Returns true for the databases that Kind::kAnyDatabase does not include.
 bool is_internal(std::string_view database) {
   return database == "local" || database == "config";
 }
 
-// Rights on a database do not apply to these collections. They must be granted by name.
+// Returns true for the collections to which the privileges on a database do not apply. Roles must
+// name them.
 bool is_special(std::string_view database, std::string_view collection) {
   return collection.starts_with("system.") ||
          (database == "local" && collection.starts_with("replset."));

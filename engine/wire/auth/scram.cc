@@ -17,8 +17,8 @@ DigestAlgorithm algorithm_of(ScramMechanism mechanism) {
   return mechanism == ScramMechanism::kSha1 ? DigestAlgorithm::kSha1 : DigestAlgorithm::kSha256;
 }
 
-// The digest's length less the 4 bytes of the block counter that PBKDF2 appends to the salt, as on
-// servers: 16 bytes for SHA-1, 28 for SHA-256.
+// Returns the length of the digest minus 4 bytes, as on servers. PBKDF2 appends a block counter of
+// 4 bytes to the salt.
 size_t salt_bytes(ScramMechanism mechanism) {
   return mechanism == ScramMechanism::kSha1 ? 16 : 28;
 }

@@ -56,8 +56,8 @@ Result<bool> has_any(engine::Store& store, engine::Snapshot& snapshot) {
   return found.has_value();
 }
 
-// Writes the document that gives tools the version of the users' form and marks that there have
-// been users.
+// Writes the document `authSchema`. It has the version of the users' documents, for tools, and
+// marks that the store has had users.
 Status write_schema(engine::Store& store, engine::Transaction& transaction) {
   const bson::Document filter = field_is("_id", "authSchema");
   bson::Builder schema;
