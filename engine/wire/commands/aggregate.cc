@@ -20,8 +20,8 @@ namespace {
 
 using bson::Type;
 
-// The namespace that {aggregate: 1} reads instead of a collection. As on servers, running such a
-// pipeline needs the privilege to find in its database.
+// The collection name of {aggregate: 1}, which reads no collection. As on servers, such a pipeline
+// needs the privilege of find on this name.
 constexpr std::string_view kNoCollection = "$cmd.aggregate";
 
 bson::Element first_of(bson::View stage) {
@@ -39,8 +39,8 @@ void append_documents(bson::Builder& out, const std::vector<bson::Document>& doc
   out.close().close().close();
 }
 
-// Returns the pipeline with a first stage that reports the server's own state replaced by its
-// documents.
+// Returns the pipeline. If its first stage reports the server's own state, a stage with the
+// documents of this report replaces the first stage.
 Result<bson::Document> resolve_sources(Call& call, const engine::Namespace& ns,
                                        bson::View pipeline) {
   bson::Builder array;
@@ -219,7 +219,7 @@ Result<AggregateCommand> AggregateCommand::read(Call& call, Arguments& arguments
   GM_ASSIGN(aggregate.options.bypass_validation, arguments.boolean("bypassDocumentValidation"));
   GM_ASSIGN(aggregate.options.collation, read_collation(arguments));
   GM_ASSIGN(aggregate.variables, read_let(arguments, aggregate.options.collation));
-  // No effect: stages use memory up to their limit and never the disk.
+  // This option has no effect, because stages use memory up to their limit and never the disk.
   GM_TRY(arguments.strict_boolean("allowDiskUse"));
   GM_TRY(refuse_option(arguments, "fromMongos"));
   GM_TRY(refuse_option(arguments, "needsMerge"));

@@ -1,7 +1,7 @@
 // The arguments of aggregate, read for aggregate itself and for explain.
 //
-// An AggregateCommand owns its documents, so the request need not outlive it. Not thread-safe:
-// plain values.
+// An AggregateCommand owns its documents, except `options.collation`, which refers to the request.
+// Not thread-safe: plain values.
 #pragma once
 
 #include "engine/wire/call.h"
@@ -16,7 +16,7 @@ struct AggregateCommand {
   bson::Document pipeline;
   bool explain = false;
   bool writes = false;               // ends with $out or $merge
-  engine::AggregateOptions options;  // read() sets only `hint` and `bypass_validation`
+  engine::AggregateOptions options;  // read() sets only `hint`, `bypass_validation` and `collation`
   bson::Document variables;          // `let`
   CursorRequest cursor;
 

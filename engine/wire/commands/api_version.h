@@ -1,6 +1,6 @@
 // The commands find and aggregate are in API version 1, but some of their fields and stages are
-// not. The functions fail with APIStrictError (323) for these. Call them only for a command with
-// {apiStrict: true}.
+// not. The functions fail with APIStrictError (323) for such fields and stages. Call the functions
+// only for a command with {apiStrict: true}.
 // Source: MongoDB manual, "Stable API"; MongoDB 7.0, `stability: unstable` in
 // src/mongo/db/query/find_command.idl.
 //

@@ -126,8 +126,8 @@ Status run_connection_status(Call& call, bson::Builder& reply) {
   return {};
 }
 
-// Splits "db.user". The user may contain dots. The database may be empty, because mongodump and
-// similar tools send that if none is given.
+// Splits "db.user". The user may contain dots. The database may be empty: mongodump and similar
+// tools send an empty name if the command line has no database.
 std::optional<UserName> user_name_of(std::string_view text) {
   const size_t dot = text.find('.');
   if (dot == std::string_view::npos || dot + 1 == text.size()) return std::nullopt;

@@ -124,9 +124,9 @@ bson::Document shown(const engine::CollectionInfo& info, bool name_only, bool re
   return std::move(out).finish();
 }
 
-// Returns the only names that the filter can match, if it has such a form: {name: "a"}, {name:
-// {$in: ["a", "b"]}}, ... Drivers use it to look up one collection, which must not take longer the
-// more collections there are.
+// Returns the only names that the filter can match, if the filter has a form such as {name: "a"} or
+// {name: {$in: ["a", "b"]}}. Drivers look up one collection with such a filter. The time for this
+// must not grow with the number of collections.
 std::optional<std::set<std::string>> names_asked_for(bson::View filter) {
   const std::optional<bson::ValueView> name = filter.find("name");
   if (!name) return std::nullopt;
@@ -194,8 +194,8 @@ Status run_list_collections(Call& call, bson::Builder& reply) {
                            std::make_unique<ListCursor>(std::move(documents)), request);
 }
 
-// Listing only the names of collections that the client may use needs no privilege in advance.
-// run() checks that the client has some privilege in the database.
+// A list with only the names of collections that the client may use needs no privilege in advance.
+// run_list_collections() checks that the client has some privilege in the database.
 std::vector<Privilege> list_collections_privileges(const Request& request) {
   const auto is_on = [&](std::string_view name) {
     const std::optional<bson::ValueView> value = request.body.find(name);
@@ -207,14 +207,14 @@ std::vector<Privilege> list_collections_privileges(const Request& request) {
 
 // --- create
 
-// Options of servers that this store does not have. They are refused, because the collection would
-// otherwise differ from what the client asked for.
+// Options of servers that this store does not have. Refused, because the collection would otherwise
+// not have the properties that the client asked for.
 constexpr const char* kUnsupportedOptions[] = {
     "timeseries",    "expireAfterSeconds",  "clusteredIndex",
     "storageEngine", "indexOptionDefaults", "encryptedFields",
     "temp"};
 
-// Reads the definition of the index on _id. It says nothing new: the index is always made.
+// Reads and checks the definition of the index on _id. The store creates this index in any case.
 Result<std::optional<engine::IndexDefinition>> read_id_index(Arguments& arguments) {
   GM_ASSIGN(const std::optional<bson::View> given, arguments.document("idIndex"));
   if (!given) return std::optional<engine::IndexDefinition>();
@@ -244,7 +244,8 @@ Status check_id_collation(const engine::Namespace& ns, const engine::IndexDefini
               "'idIndex' must have the same collation as the collection " + ns.full());
 }
 
-// Since 7.0 it is not an error to create a collection that exists with the same options.
+// Returns true if the collection exists with the same options. Since MongoDB 7.0, creating it again
+// is not an error.
 Result<bool> is_there(engine::Database& database, engine::Transaction& transaction,
                       const engine::Namespace& ns, bson::View options) {
   GM_ASSIGN(const std::optional<engine::CollectionInfo> info,
@@ -273,7 +274,8 @@ Status run_create(Call& call, bson::Builder&) {
   }
   GM_TRY(arguments.finish());
   call.set_ns(ns);
-  // It shows the views that there are. Tools that restore a dump create it first.
+  // Nothing to create: system.views shows the views that exist. Tools that restore a dump create
+  // system.views first.
   if (ns.collection == "system.views") return {};
   GM_TRY(check_system_name(ns));
   const bson::Document document = std::move(options).finish();
@@ -299,7 +301,7 @@ Status run_drop(Call& call, bson::Builder& reply) {
   bool existed = false;
   const auto change = [&](engine::Transaction& transaction) -> Status {
     GM_ASSIGN(existed, database->exists(transaction, ns.collection));
-    // Since 7.0 it is not an error to drop a collection that does not exist.
+    // Since MongoDB 7.0, dropping a collection that does not exist is not an error.
     if (!existed) return {};
     GM_ASSIGN(const auto info, database->collection_info(transaction, ns.collection));
     if (info && !info->options.find("viewOn")) {
@@ -325,8 +327,8 @@ Status run_coll_mod(Call& call, bson::Builder& reply) {
     GM_TRY(refuse_option(arguments, name));
   }
   GM_ASSIGN(const std::optional<bson::View> index, arguments.document("index"));
-  // Refuses duplicate fields. Otherwise the index might be found by one of them and changed by the
-  // other.
+  // Refuses duplicate fields. Otherwise the store might find the index with one of them and change
+  // it with the other.
   if (index) GM_TRY(Arguments::of("collMod.index", *index));
   bson::Builder changes;
   for (const char* const name : {"index", "validator", "validationLevel", "validationAction",
@@ -359,7 +361,7 @@ Status run_convert_to_capped(Call& call, bson::Builder&) {
                 "Capped collection size must be a number greater than zero, in 'size'");
   }
   GM_TRY(arguments.finish());
-  // Servers convert a collection under a name of their own, which a system collection cannot have.
+  // Servers convert a collection under a temporary name, which a system collection cannot have.
   if (ns.collection.starts_with("system.")) {
     return fail(ErrorCode::kBadValue,
                 "Invalid namespace: the system collection " + ns.full() + " cannot be converted");
@@ -384,7 +386,8 @@ Command of_collection(std::string_view name, Status (*run)(Call&, bson::Builder&
 
 Commands collection_commands() {
   Command list_databases{.name = "listDatabases", .run = run_list_databases};
-  // A client without the privilege listDatabases is shown the databases in which it has privileges.
+  // listDatabases needs no privilege: a client without the privilege listDatabases sees only the
+  // databases in which it has privileges.
   list_databases.rules = {.in_api_version_1 = true};
   list_databases.admin_only = true;
   list_databases.about = "lists the databases";

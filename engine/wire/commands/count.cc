@@ -36,14 +36,15 @@ Result<CountCommand> CountCommand::read(Arguments& arguments) {
   CountCommand count;
   GM_ASSIGN(count.ns, arguments.collection());
   GM_ASSIGN(count.query, arguments.document_or_empty("query"));
-  // Of all fields of numbers it is the only one that must not be null.
+  // `limit` is the only numeric field that must not be null.
   const bool has_limit = arguments.has("limit");
   GM_ASSIGN(const std::optional<int64_t> limit, arguments.integer("limit"));
   if (has_limit && !limit) {
     return fail(ErrorCode::kBadValue, "limit value is not a valid number");
   }
   GM_ASSIGN(const std::optional<int64_t> skip, arguments.integer_from("skip", 0));
-  // A negative limit once asked for a single batch. It has the effect of the positive limit.
+  // A negative limit has the effect of the positive limit. In early versions of MongoDB, it also
+  // requested a single batch.
   count.options.limit = limit.value_or(0);
   if (count.options.limit < 0) {
     count.options.limit = count.options.limit == std::numeric_limits<int64_t>::min()

@@ -9,9 +9,9 @@
 namespace gridmount::wire {
 namespace {
 
-// Larger commands are shown as the beginning of their text and their comment: by currentOp and with
-// `truncateOps` beyond the first limit, as servers do, and always beyond the second, so that the
-// reply has room for many.
+// For a command above the limit, only the beginning of its text and its comment are shown. The
+// first limit applies to currentOp and to `truncateOps`, as on servers. Otherwise the second limit
+// applies, so that the reply has room for many commands.
 constexpr uint32_t kTruncatedCommandBytes = 1000;
 constexpr uint32_t kCommandBytesMax = 256 * 1024;
 
@@ -52,7 +52,7 @@ bson::Document shown(const Operation& operation, const std::string& host,
   out.append("type", "op")
       .append("host", host)
       .append("desc", "conn" + std::to_string(operation.client->id()));
-  // Only those fields of the client that never change. The others belong to the client's own
+  // Uses only fields of the client that never change. The other fields belong to the client's own
   // thread.
   out.append("connectionId", operation.client->id());
   out.append("client", operation.client->peer().address);
@@ -96,7 +96,8 @@ bson::Document shown(const cursors::CursorInfo& info, const std::string& host,
 
 Result<std::vector<bson::Document>> current_operations(Call& call, bson::View options) {
   GM_ASSIGN(Arguments fields, Arguments::of("$currentOp", options));
-  // Everybody who may ask sees everything. There are no idle connections or backtraces to show.
+  // These options have no effect. Every client that may run $currentOp sees all operations, and
+  // there are no idle connections or backtraces to show.
   for (const char* const name :
        {"allUsers", "idleConnections", "idleSessions", "localOps", "backtrace", "targetAllNodes"}) {
     GM_TRY(fields.strict_boolean(name));

@@ -12,7 +12,7 @@ constexpr uint64_t kElementBytes = 10;
 // does not use cost nothing.
 constexpr uint64_t kSmallBatchBytes = 4 * 1024 * 1024;
 
-// An upper limit of the bytes of a reply around its batch.
+// An upper limit for the bytes of a reply without its batch.
 constexpr uint64_t kEnvelopeBytes = 4096;
 
 }  // namespace
@@ -49,7 +49,7 @@ Result<cursors::BatchLimits> batch_limits(const Call& call, std::optional<int64_
 
 void BatchWriter::push(bson::View document) {
   ReplyRoom* const room = call_.request().room;
-  // The first document is returned whatever its size.
+  // The first document is returned even if it is larger than the limit.
   if (room != nullptr && documents_ == 0 && document.size() > bytes_max_) {
     status_ = room->make_room(document.size());
     if (!status_) return;
@@ -79,7 +79,7 @@ Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespa
     note->privileges = privileges_of(call.command(), call.request());
     note->privileges.insert(note->privileges.end(), call.reached().begin(), call.reached().end());
   }
-  // The command is kept to be shown with the cursor. A large one is not kept.
+  // currentOp shows the command with the cursor. The cursor does not keep a large command.
   constexpr uint32_t kShownBytesMax = 4096;
   if (call.request().body.size() <= kShownBytesMax) {
     note->command = bson::Document(call.request().body);

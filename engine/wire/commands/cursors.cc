@@ -37,7 +37,7 @@ Result<GetMore> read_get_more(Arguments& arguments) {
                 "Invalid namespace for getMore: " + get_more.ns.full());
   }
   GM_ASSIGN(get_more.batch_size, arguments.integer_from("batchSize", 0));
-  // Only the oplogs of replica sets use these.
+  // Only reads of a replica set's oplog use these arguments.
   arguments.ignore("term");
   arguments.ignore("lastKnownCommittedOpTime");
   GM_TRY(arguments.finish());
@@ -75,8 +75,8 @@ bool is_owned(Call& call, const ClientCursor& cursor) {
   return identity && cursor.owner == identity->user;
 }
 
-// Fails unless the client has created the cursor and still has the privileges that this needed.
-// They may have been revoked in the meantime.
+// Fails unless the client's user has created the cursor and still has the privileges that the
+// cursor's command needed. The privileges may have been revoked in the meantime.
 Status check_owner(Call& call, int64_t id, const ClientCursor& cursor) {
   if (!is_owned(call, cursor)) {
     return fail(ErrorCode::kUnauthorized,
@@ -91,7 +91,7 @@ Status check_owner(Call& call, int64_t id, const ClientCursor& cursor) {
   return {};
 }
 
-// Returns what one batch has read. A cursor's observer counts from the start of the cursor.
+// Returns the counts of one batch, because a cursor's observer counts from the start of the cursor.
 engine::ReadObserver difference(const engine::ReadObserver& after,
                                 const engine::ReadObserver& before) {
   return {after.keys_examined - before.keys_examined,
@@ -116,8 +116,8 @@ class SoleReader {
   const bool is_sole_;
 };
 
-// Lets the operation use the cursor's interrupt and, during its lifetime, the time that the cursor
-// has left.
+// Lets the operation use the cursor's interrupt. While a Resumed exists, the deadline of the
+// interrupt is the time that the cursor has left.
 class Resumed {
  public:
   Resumed(Call& call, std::shared_ptr<ClientCursor> cursor)
@@ -144,8 +144,8 @@ class Resumed {
   const std::shared_ptr<ClientCursor> cursor_;
 };
 
-// Returns until when the request should wait, for a cursor that awaits data and has an empty batch.
-// Returns nothing if the empty batch should be returned now.
+// For a cursor that awaits data and has an empty batch. Returns the time until which the request
+// should wait, or nothing if the empty batch should be returned now.
 std::optional<std::chrono::steady_clock::time_point> awaits(const Call& call,
                                                             ClientCursor& cursor) {
   constexpr auto kNone = std::chrono::steady_clock::time_point::min();
@@ -173,12 +173,12 @@ Status run_get_more(Call& call, bson::Builder& reply) {
   const auto cursor = std::static_pointer_cast<ClientCursor>(info->options.note);
   GM_TRY(check_owner(call, get_more.id, *cursor));
   GM_TRY(check_session(call, get_more.id, *cursor));
-  // This also refuses 0, which means "no limit" elsewhere.
+  // The check also refuses 0, which means "no limit" in other commands.
   if (call.request().body.find("maxTimeMS") && !cursor->await_data) {
     return fail(ErrorCode::kBadValue,
                 "cannot set maxTimeMS on getMore command for a non-awaitData cursor");
   }
-  // On getMore, maxTimeMS limits the waiting for data and not the reading.
+  // The maxTimeMS of a getMore limits the waiting for data and not the reading.
   call.operation().interrupt->set(engine::Interrupt::Time::max());
 
   const SoleReader reader(*cursor);
@@ -277,7 +277,8 @@ Status run_kill_cursors(Call& call, bson::Builder& reply) {
       missing.append(std::to_string(missing_count++), id);
     }
   }
-  // Wakes the getMores that wait for data of these cursors, so that they find their cursor gone.
+  // Wakes the getMores that wait for data of these cursors. They then find that their cursor is
+  // gone.
   if (killed_count > 0) call.state().record_change();
   reply.append_array("cursorsKilled", std::move(killed).finish());
   reply.append_array("cursorsNotFound", std::move(missing).finish());
@@ -287,7 +288,7 @@ Status run_kill_cursors(Call& call, bson::Builder& reply) {
 
 }  // namespace
 
-// Neither needs a privilege. The ownership of the cursor decides.
+// The commands need no privilege in advance: check_owner() and check_may_kill() decide.
 Commands cursor_commands() {
   Command get_more{.name = "getMore", .run = run_get_more};
   get_more.rules = {.in_api_version_1 = true};

@@ -57,7 +57,7 @@ Result<DeleteCommand> DeleteCommand::read(Arguments& arguments) {
   GM_ASSIGN(const std::optional<bool> ordered, arguments.strict_boolean("ordered"));
   command.ordered = ordered.value_or(true);
   GM_ASSIGN(command.variables, read_let(arguments));
-  // Accepted as in the other writes, although a delete validates nothing.
+  // A delete accepts this option as other writes do, although a delete validates nothing.
   GM_TRY(arguments.boolean("bypassDocumentValidation"));
   arguments.ignore("stmtIds");
   GM_TRY(check_batch_size(command.statements.size()));
@@ -71,7 +71,8 @@ Result<DeleteStatement> DeleteCommand::statement(size_t index) const {
   GM_ASSIGN(statement.filter, fields.required_document("q"));
   GM_ASSIGN(const std::optional<int64_t> limit, fields.integer("limit"));
   if (!limit) return fields.missing("limit");
-  // As it is given: 0.5 is not 0, which deletes all documents.
+  // Checks the number before its conversion to an integer: 0.5 must not become 0, which deletes all
+  // documents.
   const bson::ValueView given = *fields.any("limit");
   if (given.number() != 0.0 && given.number() != 1.0) {
     return fail(ErrorCode::kFailedToParse,

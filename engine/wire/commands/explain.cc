@@ -1,4 +1,4 @@
-// explain, of find, aggregate, count, distinct, update, delete and findAndModify.
+// explain of find, aggregate, count, distinct, update, delete and findAndModify.
 
 #include "engine/wire/commands/explain.h"
 
@@ -20,7 +20,8 @@ namespace {
 
 using engine::Verbosity;
 
-// A write stage above the plan of the find: its name and the counts of running it.
+// A write stage above the plan of the find: its name, and a function that appends the counts of its
+// execution.
 struct Write {
   std::string_view stage;
   std::function<void(bson::Builder&)> counts = {};
@@ -43,14 +44,14 @@ void append_steps(bson::Builder& out, bson::View below) {
   out.append("isEOF", int32_t{1});
 }
 
-// Returns the plan of the find below a write. A write of a single document stops after one, and its
-// explanation shows no LIMIT stage for this.
+// Returns the plan of the find below a write, without the LIMIT stage. Only the find that explains
+// a write of a single document has this stage.
 bson::View without_limit(bson::View plan) {
   return plan["stage"].as_string() == "LIMIT" ? plan["inputStage"].as_document() : plan;
 }
 
-// Returns the explanation with the write above its winning plan, in both places that show this
-// plan.
+// Returns the explanation with the write stage above the plan, in queryPlanner and in
+// executionStats.
 bson::Document under(const bson::Document& explained, const Write& write) {
   bson::Builder out;
   for (const bson::Element field : explained.view()) {
@@ -145,7 +146,7 @@ Result<bson::Document> of_aggregate(Call& call, Arguments& arguments, Verbosity 
   return explain_aggregate(call, aggregate, options, verbosity);
 }
 
-// The counts of a write come from running it in a transaction that is not committed.
+// The counts come from a run of the update in a transaction that is not committed.
 Result<bson::Document> of_update(Call& call, Arguments& arguments, Verbosity verbosity) {
   GM_ASSIGN(const UpdateCommand command, UpdateCommand::read(arguments));
   GM_TRY(arguments.finish());
@@ -265,7 +266,8 @@ std::vector<Privilege> explain_privileges(const Request& request) {
   if (explained.type() != bson::Type::kDocument || explained.as_document().empty()) return {};
   const Request inner{explained.as_document(), request.database, {}, false};
   const Command* const command = find_command(inner.name());
-  // Explaining a command needs the privileges of running it. explain itself cannot be explained.
+  // The explanation of a command needs the privileges of the command. explain itself cannot be
+  // explained.
   if (command == nullptr || command->name == "explain") return {};
   return privileges_of(*command, inner);
 }

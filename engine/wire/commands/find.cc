@@ -10,8 +10,9 @@
 namespace gridmount::wire {
 namespace {
 
-// Returns true if the filter consists of an _id value alone. At most one document matches, and the
-// cursor ends with it. As on servers, any other cursor is read once more to find its end.
+// Returns true if the filter has only an _id, and the cursor can end with the document that
+// matches. At most one document matches. As on servers, any other cursor is read once more to find
+// its end.
 bool finds_by_id(const FindCommand& find) {
   const engine::FindOptions& options = find.options;
   if (options.skip > 0 || options.hint || options.show_record_id || find.cursor.tailable) {
@@ -53,8 +54,8 @@ Status reply_one(Call& call, bson::Builder& reply, const FindCommand& find,
   return {};
 }
 
-// Returns whether the command has the collation of the collection, so that the index on _id fits
-// it.
+// Returns true if the command has the collation of the collection, so that the command can use the
+// index on _id.
 Result<bool> has_collation_of(engine::Database& database, engine::Snapshot& snapshot,
                               const FindCommand& find) {
   if (find.options.collation.empty()) return true;
@@ -141,8 +142,8 @@ Result<FindCommand> FindCommand::read(Arguments& arguments) {
   if (find.options.limit > 0) find.cursor.documents_max = find.options.limit;
   GM_ASSIGN(find.options.collation, read_collation(arguments));
   GM_ASSIGN(find.variables, read_let(arguments, find.options.collation));
-  // No effect: sorts use memory up to their limit and never the disk, there is one server, and each
-  // query reads once.
+  // These options have no effect: sorts use memory up to their limit and never the disk, there is
+  // one server without an oplog, and each query reads once.
   for (const char* const name :
        {"allowDiskUse", "allowPartialResults", "readOnce", "oplogReplay"}) {
     GM_TRY(arguments.boolean(name));

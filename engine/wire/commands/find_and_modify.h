@@ -1,6 +1,6 @@
 // Reads the arguments of findAndModify, for the command itself and for explain.
 //
-// Views refer to the request. Not thread-safe: plain values.
+// The views refer to the request, which must outlive them. Not thread-safe: plain values.
 #pragma once
 
 #include "engine/store.h"
@@ -15,6 +15,7 @@ struct FindAndModifyCommand {
   engine::FindAndModifyOptions options;  // without variables and deadline
   bson::Document variables;
 
+  // Takes all fields of findAndModify, but not the generic arguments.
   static Result<FindAndModifyCommand> read(Arguments& arguments);
 };
 

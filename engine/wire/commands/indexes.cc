@@ -24,7 +24,8 @@ constexpr ErrorCode kAmbiguousKeys{181};
 
 // --- createIndexes
 
-// The only index on _id alone is {_id: 1}, and it has no options.
+// Checks the specification of an ascending or descending index on _id alone. The keys must be {_id:
+// 1}, and there must be no options other than kOptions.
 Status check_id_index(bson::View specification) {
   constexpr std::string_view kOptions[] = {"v", "key", "name", "ns", "collation", "background"};
   const std::optional<bson::ValueView> keys = specification.find("key");
@@ -49,7 +50,7 @@ Status check_id_index(bson::View specification) {
 Result<IndexDefinition> read_index(bson::View specification, bool ignore_unknown) {
   bson::Builder known;
   for (const bson::Element option : specification) {
-    // With ignore_unknown, unknown options do not make the index invalid.
+    // With `ignore_unknown`, unknown options are left out and do not make the index invalid.
     if (ignore_unknown && !query::is_index_option(option.key)) continue;
     known.append(option.key, option.value);
   }
@@ -129,7 +130,8 @@ Status run_create_indexes(Call& call, bson::Builder& reply) {
 
 // --- listIndexes
 
-// Fails with NamespaceNotFound if there is no collection, and for views, which have no indexes.
+// Fails with NamespaceNotFound if there is no collection, and with CommandNotSupportedOnView for
+// views, which have no indexes.
 Status check_collection(engine::Database& database, engine::Snapshot& snapshot,
                         const engine::Namespace& ns, const char* missing) {
   GM_ASSIGN(const std::optional<engine::CollectionInfo> info,
@@ -190,7 +192,7 @@ Result<std::string> name_of(const Indexes& indexes, bson::ValueView which) {
   return found->name;
 }
 
-// A list that begins with "*" selects all, too, as in mongod 6.0.5.
+// Returns true for "*". As in mongod 6.0.5, also returns true for a list that begins with "*".
 bool selects_all(bson::ValueView which) {
   const bool is_list = which.type() == Type::kArray && !which.as_document().empty();
   const bson::ValueView first = is_list ? (*which.as_document().begin()).value : which;
@@ -271,7 +273,8 @@ Status run_re_index(Call& call, bson::Builder& reply) {
   const auto change = [&](engine::Transaction& transaction) -> Status {
     GM_TRY(check_collection(*database, transaction, ns, "collection does not exist: "));
     GM_ASSIGN(indexes, collection->indexes(transaction));
-    // The index on _id is the one that finds the documents, so it cannot be rebuilt.
+    // The store finds documents by the index on _id, so this index cannot be dropped and built
+    // again.
     for (const IndexDefinition& index : indexes) {
       if (index.name == kIdIndex) continue;
       GM_TRY(collection->drop_index(transaction, index.name));

@@ -18,7 +18,7 @@ Status run_insert(Call& call, bson::Builder& reply) {
   engine::InsertOptions options;
   GM_ASSIGN(options.bypass_validation, arguments.boolean("bypassDocumentValidation"));
   GM_ASSIGN(options.keep_empty_timestamps, arguments.boolean("bypassEmptyTsReplacement"));
-  // Numbers retried writes, which a standalone server does not support.
+  // stmtIds numbers retryable writes, which a standalone server does not support.
   arguments.ignore("stmtIds");
   GM_TRY(arguments.finish());
   GM_TRY(check_batch_size(documents.size()));

@@ -83,8 +83,7 @@ Status run_merge(Call& call, bson::Builder&) {
   return merged;
 }
 
-// The privileges to create users without the user commands, and to read the collections that they
-// come from.
+// Returns the privileges to create, change and drop users, and to read the collections of the dump.
 std::vector<Privilege> to_merge(const Request& request) {
   std::vector<Privilege> privileges;
   for (const std::string_view action : {"createUser", "dropUser", "grantRole", "revokeRole"}) {

@@ -12,7 +12,7 @@
 namespace gridmount::wire {
 namespace {
 
-// {currentOp: 1, $all: true, $ownOps: true, and a filter's fields}.
+// Runs {currentOp: 1, $all: true, $ownOps: true, ...}. The further fields are those of a filter.
 Status run_current_op(Call& call, bson::Builder& reply) {
   Arguments& arguments = call.arguments();
   arguments.ignore(arguments.path());
@@ -72,8 +72,8 @@ Result<std::optional<std::shared_ptr<const profiling::OperationFilter>>> read_pr
   return fail(ErrorCode::kBadValue, "Expected an object, or the string 'unset', as 'filter'");
 }
 
-// {profile: level, slowms, sampleRate, filter}. A level of -1 only queries. slowms and sampleRate
-// apply to all databases.
+// Runs {profile: level, slowms, sampleRate, filter}. A level of -1 leaves the level unchanged.
+// slowms and sampleRate apply to all databases.
 Status run_profile(Call& call, bson::Builder& reply) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const std::string database, arguments.database());

@@ -183,7 +183,7 @@ Status run_get_log(Call& call, bson::Builder& reply) {
   if (which != "global" && which != "startupWarnings") {
     return fail(ErrorCode::kOperationFailed, "No log named '" + std::string(which) + "'");
   }
-  // The program logs to standard error or the journal. The server keeps none of it.
+  // The program writes its log to standard error or the journal. The server keeps no lines of it.
   reply.append("totalLinesWritten", int32_t{0}).open_array("log").close();
   return {};
 }

@@ -12,7 +12,7 @@ namespace {
 constexpr ErrorCode kNoReplicationEnabled{76};
 constexpr ErrorCode kNotOnStandalone{51300};
 
-// Ignores all arguments of a command that is refused whatever they are.
+// Ignores the remaining arguments, because they do not change the reply.
 void ignore_all(Call& call) {
   static_cast<void>(call.arguments().rest());
 }

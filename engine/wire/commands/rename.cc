@@ -28,9 +28,9 @@ bool is_system(const engine::Namespace& ns) {
   return ns.collection.starts_with("system.");
 }
 
-// Within a database the privilege renameCollectionSameDB is enough, provided that the rename does
-// not let the client read data that it may not read now. Otherwise the rename needs the privileges
-// of a copy and a drop.
+// Within a database, the privilege renameCollectionSameDB is enough if the client may read both
+// names or neither of them. Then the rename does not let the client read more data. Otherwise the
+// rename needs the privileges of a copy and a drop.
 Status check_may_rename(Call& call, const engine::Namespace& from, const engine::Namespace& to,
                         bool drops_target) {
   const auto may = [&](const Privilege& privilege) {
@@ -54,7 +54,7 @@ Status run_rename(Call& call, bson::Builder&) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const std::string_view from_name, arguments.required_string("renameCollection"));
   GM_ASSIGN(const std::string_view to_name, arguments.required_string("to"));
-  // Only a boolean is accepted, so that it is clear whether the rename needs the privilege to drop.
+  // Accepts only a boolean, so that it is clear whether the rename needs the privilege to drop.
   const std::optional<bson::ValueView> drops = arguments.any("dropTarget");
   if (drops && drops->type() != Type::kBool) {
     return arguments.wrong_type("dropTarget", *drops, "types '[bool, binData]'");
@@ -82,7 +82,7 @@ Status run_rename(Call& call, bson::Builder&) {
 
 }  // namespace
 
-// The privileges depend on source and target, so run() checks them.
+// The privileges depend on source and target, so run_rename() checks them.
 Commands rename_commands() {
   Command rename{.name = "renameCollection", .run = run_rename};
   rename.rules = {.write_concern = true};

@@ -90,7 +90,8 @@ void append_expiry(Call& call, bson::Builder& out) {
   out.append("passes", stats->expiry_passes).close();
 }
 
-// All sections except the head. A client may turn each on or off: {connections: 0}.
+// The sections of the reply, which follow some fields that every reply has. A client can leave out
+// a section, for example with {connections: 0}.
 using Section = void (*)(Call& call, bson::Builder& out);
 struct NamedSection {
   const char* name;
@@ -178,7 +179,8 @@ Status run_server_status(Call& call, bson::Builder& reply) {
   reply.append("process", "gridmount").append("pid", static_cast<int64_t>(::getpid()));
   const int64_t uptime = call.state().uptime().count();
   const int64_t seconds = uptime / 1000;
-  // A double with a whole number of seconds, because mongostat reads it into an integer.
+  // The value is a double with a whole number of seconds, because mongostat reads it into an
+  // integer.
   reply.append("uptime", static_cast<double>(seconds)).append("uptimeMillis", uptime);
   reply.append("uptimeEstimate", seconds).append("localTime", bson::Date::now());
   for (const NamedSection& section : kSections) {

@@ -26,7 +26,7 @@ Status run_start_session(Call& call, bson::Builder& reply) {
   return {};
 }
 
-// Reads `uid`, with which a command names the user of a session.
+// Reads `uid`, the digest of the session's user. Returns nothing if it is missing.
 Result<std::optional<UserDigest>> read_user_digest(Arguments& fields) {
   const std::optional<bson::ValueView> value = fields.any("uid");
   if (!value) return std::optional<UserDigest>();
@@ -53,8 +53,8 @@ Result<SessionPattern> read_session_pattern(std::string_view path, bson::View do
   return session;
 }
 
-// Reads the command's sessions, each with its user: the client's own, if the command names none. To
-// name another one takes `action` on the cluster.
+// Reads the command's sessions, each with its user. If the command names no user, it is the
+// client's own. To name another user, the client needs the privilege of `action` on the cluster.
 Result<std::vector<SessionPattern>> read_sessions(Call& call, std::string_view action) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const std::vector<bson::View> documents, arguments.documents(arguments.path()));
@@ -80,11 +80,13 @@ Status run_refresh_sessions(Call& call, bson::Builder&) {
 
 void end(Call& call, const SessionPattern& sessions) {
   call.state().sessions().end(sessions);
-  // An unknown session may still have cursors, if its entry was removed before.
+  // A session that is not in the table may still have cursors, because the table may have removed
+  // the session before.
   call.state().end_work_of(sessions, &call.operation());
 }
 
-// Sessions of other users are left alone.
+// Does not end sessions of other accounts. The user digest alone does not distinguish accounts,
+// because all clients without a log-in have the same digest.
 Status run_end_sessions(Call& call, bson::Builder&) {
   GM_ASSIGN(const std::vector<SessionPattern> sessions, read_sessions(call, "impersonate"));
   const SessionOwner owner = call.state().access().session_owner(call.client());
@@ -94,8 +96,8 @@ Status run_end_sessions(Call& call, bson::Builder&) {
   return {};
 }
 
-// Ends sessions of the client's own user, all of them if the command names none. To end those of
-// another user takes a right.
+// Ends the sessions that the command names, or all sessions of the client's own user if the command
+// names none. Sessions of another user need the privilege killAnySession.
 Status run_kill_sessions(Call& call, bson::Builder&) {
   GM_ASSIGN(std::vector<SessionPattern> sessions, read_sessions(call, "killAnySession"));
   if (sessions.empty()) {
@@ -133,7 +135,7 @@ Status run_kill_all_sessions(Call& call, bson::Builder&) {
   return {};
 }
 
-// Reads an array of {user, db} or {role, db}. Returns false if it is not there.
+// Checks an array of {user, db} or {role, db}. Returns false if the array is missing.
 Result<bool> read_names(Arguments& fields, const char* array, const char* name) {
   if (!fields.has(array)) return false;
   GM_ASSIGN(const std::vector<bson::View> documents, fields.documents(array));
@@ -147,8 +149,8 @@ Result<bool> read_names(Arguments& fields, const char* array, const char* name) 
   return true;
 }
 
-// As on servers, uid counts more than lsid, and `users` and `roles` select nothing: they are users
-// and roles in whose name the sessions end.
+// As on servers, `uid` takes precedence over `lsid`. `users` and `roles` select no sessions: a
+// server acts in the name of these users and roles.
 Result<SessionPattern> read_pattern(Call& call, bson::View pattern) {
   GM_ASSIGN(Arguments fields, Arguments::of("killAllSessionsByPattern", pattern));
   GM_ASSIGN(const std::optional<bson::View> lsid, fields.document("lsid"));

@@ -1,4 +1,4 @@
-// What collections and databases hold: collStats, dbStats, dataSize.
+// Statistics of collections and databases: collStats, dbStats, dataSize.
 // Source: MongoDB manual, "Diagnostic Commands".
 
 #include "engine/aggregation/statistics.h"
@@ -63,7 +63,7 @@ Status run_data_size(Call& call, bson::Builder& reply) {
   for (const char* const name : {"keyPattern", "min", "max"}) {
     GM_TRY(refuse_option(arguments, name));
   }
-  GM_TRY(arguments.boolean("estimate"));  // no effect: the sum is maintained and always exact
+  GM_TRY(arguments.boolean("estimate"));  // no effect: the store maintains the exact sum
   GM_TRY(arguments.finish());
   const size_t dot = full.find('.');
   const engine::Namespace ns{

@@ -100,15 +100,15 @@ Result<UpdateCommand> UpdateCommand::read(Arguments& arguments) {
   command.ordered = ordered.value_or(true);
   GM_ASSIGN(command.bypass_validation, arguments.boolean("bypassDocumentValidation"));
   GM_ASSIGN(command.variables, read_let(arguments));
-  // Has no effect: empty timestamps of a replacement are always filled in.
+  // This option has no effect: the store always fills in the empty timestamps of a replacement.
   GM_TRY(arguments.boolean("bypassEmptyTsReplacement"));
   arguments.ignore("stmtIds");
   GM_TRY(check_batch_size(command.statements.size()));
   GM_TRY(check_writable_name(command.ns));
   for (size_t i = 0; i < command.statements.size(); ++i) {
     GM_ASSIGN(const UpdateStatement statement, command.statement(i));
-    // The error is the reply to the whole command, as on mongod 6.0.5, which however has run the
-    // statements before this one by then. Here nothing has changed.
+    // As on mongod 6.0.5, the error is the reply to the whole command. But mongod has then already
+    // run the statements before this one. This server has run none.
     if (statement.options.is_pipeline) GM_TRY(query::check_stage_names(statement.update));
   }
   return command;

@@ -18,7 +18,7 @@ using bson::Type;
 
 constexpr std::string_view kExternal = "$external";
 
-// The user that the command's first field names, in the command's database.
+// Returns the user that the command's first field names, in the command's database.
 Result<UserName> read_user(Call& call) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const std::string_view name, arguments.required_string(arguments.path()));
@@ -245,7 +245,7 @@ std::vector<Privilege> on_database(const Request& request,
   return privileges;
 }
 
-// Granting a role needs the privilege to grant in the role's database.
+// Adds a privilege of `action` for each role: the client needs it on the role's database.
 void add_roles(const Request& request, std::string_view action,
                std::vector<Privilege>& privileges) {
   const std::optional<bson::ValueView> roles = request.body.find("roles");

@@ -65,8 +65,8 @@ Result<AskedUsers> read_asked_users(bson::ValueView asked, const std::string& da
   return users;
 }
 
-// Needs viewUser on each database that is asked about. Everybody may ask about their
-// own user.
+// Fails unless the client has the privilege viewUser on the databases of the requested users, or on
+// the cluster for all users. Every client may view its own user.
 Status check_may_view(Call& call, const AskedUsers& asked) {
   if (asked.of_all) return check_privilege(call, {Privilege::Resource::kCluster, "viewUser"});
   if (asked.of_database) {
@@ -93,7 +93,7 @@ Result<std::vector<User>> find_users(Call& call, const AskedUsers& asked) {
   return found;
 }
 
-// Appends what the user has through its roles. All roles are built in and contain no other roles.
+// Appends the inherited roles and privileges. All roles are built in and contain no other roles.
 void append_inherited(const User& user, const bson::Document& stored, bson::Builder& out) {
   out.append("inheritedRoles", stored.view()["roles"]);
   bson::Builder& privileges = out.open_array("inheritedPrivileges");
@@ -150,7 +150,7 @@ Status run_users_info(Call& call, bson::Builder& reply) {
 
 // --- rolesInfo: 1, "name", {role, db} or an array of those
 
-// Returns the existing ones among the requested roles. Everybody may ask about their own roles.
+// Returns the requested roles that exist. Every client may view its own roles.
 Result<std::vector<Role>> asked_roles(Call& call, bson::ValueView asked, bool with_builtin) {
   const std::string database(call.request().database);
   if (asked.number()) {
@@ -210,7 +210,8 @@ Status run_roles_info(Call& call, bson::Builder& reply) {
 
 }  // namespace
 
-// The privileges depend on the requested users and on the client, so run() checks them.
+// The privileges depend on the requested users or roles and on the client, so the commands check
+// them while they run.
 Commands user_info_commands() {
   Command users_info{.name = "usersInfo", .run = run_users_info};
   users_info.about = "shows users";

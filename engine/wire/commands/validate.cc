@@ -42,8 +42,8 @@ Status validate_metadata(Call& call, const engine::Namespace& ns, bson::Builder&
 Status run_validate(Call& call, bson::Builder& reply) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const engine::Namespace ns, arguments.collection());
-  // Everything is read, whichever of these options is given, except for `metadata`. A read view
-  // needs no exclusive lock. Drivers still send `scandata` to servers of all versions.
+  // Only `metadata` changes what validate reads. Without `metadata`, validate reads everything. A
+  // snapshot needs no exclusive lock. Drivers still send `scandata` to servers of all versions.
   GM_ASSIGN(const bool full, arguments.boolean("full"));
   GM_ASSIGN(const bool background, arguments.boolean("background"));
   GM_ASSIGN(const bool metadata, arguments.boolean("metadata"));

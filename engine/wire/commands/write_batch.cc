@@ -15,9 +15,10 @@ namespace {
 constexpr size_t kGroupStatementsMax = 1000;
 constexpr size_t kGroupBytesMax = 16 * 1024 * 1024;
 constexpr std::chrono::milliseconds kGroupTimeMax{20};
-// Limit for one command. system.profile has room for about as many.
+// The limit for one command. system.profile has room for about as many entries.
 constexpr size_t kProfiledStatementsMax = 10'000;
-// A reply is one document. After this many bytes of errors the further ones have only their codes.
+// The limit for the errors in a reply, because a reply is one document. Later errors have only
+// their index and code.
 constexpr uint32_t kErrorBytesMax = 4 * 1024 * 1024;
 
 // Returns true for errors after which the transaction cannot be committed (rule S3 of
@@ -39,7 +40,7 @@ class Runner {
   }
 
  private:
-  // What a transaction has done so far.
+  // The state and the results of one transaction.
   struct Group {
     std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
     size_t first = 0;
@@ -109,7 +110,7 @@ class Runner {
     }
     const size_t index = at_++;
     if (!done) {
-      // This is not a failure of the statement alone: all remaining statements end with it.
+      // The deadline ends all remaining statements too, so this is not an error of one statement.
       if (done.error().code() == ErrorCode::kMaxTimeMsExpired) {
         interrupt_ = std::move(done).error();
         ended_ = true;
@@ -140,8 +141,8 @@ class Runner {
                               done ? std::nullopt : std::optional(done.error())});
   }
 
-  // Called when the group has been rolled back. Prepares running its statements one by one, or
-  // reports the error of a single one.
+  // Called when the group has been rolled back. If the group had several statements, prepares to
+  // run them one by one. Otherwise reports the error of its statement.
   void group_failed(const Group& group, Error error) {
     const size_t reached = std::min(at_ + (group.abort_cause ? 1 : 0), batch_.statements);
     if (reached > group.first + 1) {
