@@ -14,7 +14,7 @@
 namespace gridmount::wire {
 namespace {
 
-// After the message header follow the inner opcode and size and the compressor.
+// The message header, the inner opcode, the size of the decompressed body, and the compressor.
 constexpr size_t kCompressedHeaderBytes = kHeaderBytes + 4 + 4 + 1;
 
 // Fast levels: most connections are within one machine or a local network, where higher levels cost

@@ -34,8 +34,9 @@ struct Header {
   Opcode opcode = Opcode::kMessage;  // may be a number that Opcode does not name
 };
 
-// Reads a header, and checks only the length. After an error the connection must be closed, because
-// the beginnings of the following messages are unknown.
+// Reads a header, and checks only the length. Fails with InvalidLength unless the length is between
+// kHeaderBytes and kMessageBytesMax. After an error the connection must be closed, because the
+// beginnings of the following messages are unknown.
 Result<Header> read_header(std::span<const uint8_t, kHeaderBytes> bytes);
 void write_header(const Header& header, uint8_t* to);
 

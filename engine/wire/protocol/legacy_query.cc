@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kCommandSuffix = ".$cmd";
 
-// The error code of MongoDB.
+// An error code of MongoDB that has no name.
 constexpr ErrorCode kBadNumberToReturn{16979};
 // Limit for one OP_KILL_CURSORS, as on servers.
 constexpr uint32_t kKilledCursorsMax = 30'000;
@@ -49,9 +49,10 @@ Result<Query> read_query(std::span<const uint8_t> body) {
   return query;
 }
 
-// Drivers wrap a command or filter in `$query` to add modifiers beside it, in any order: some write
-// them in the order of a hash table. `query` without a dollar wraps only as the first field.
-// Otherwise it is an ordinary field of the filter.
+// Returns the field that wraps a command or filter, or nothing. Drivers use the field `$query` to
+// add modifiers beside it. The fields may be in any order: some drivers write them in the order of
+// a hash table. `query` without a dollar is a wrapper only as the first field. Otherwise it is an
+// ordinary field of the filter.
 std::optional<bson::Element> wrapped(bson::View document) {
   for (const bson::Element field : document) {
     const bool wraps = field.key == "$query" ||
@@ -83,7 +84,8 @@ constexpr std::array<Modifier, 11> kModifiers = {{{"$orderby", "sort"},
                                                   {"$readPreference", "$readPreference"},
                                                   {"$readConcern", "readConcern"}}};
 
-// Appends the modifiers that stand in the wrapper beside the query, whose field is `query_name`.
+// Appends the modifiers of the wrapper, which are all fields except `query_name`. Sets `explains`
+// if there is the modifier $explain.
 Status append_modifiers(bson::View wrapper, std::string_view query_name, bson::Builder& find,
                         bool& explains) {
   for (const auto [name, value] : wrapper) {
@@ -143,7 +145,7 @@ Result<bson::Document> find_of(const Query& query, std::string_view collection) 
   return std::move(explain).finish();
 }
 
-// Makes a request on `database` with a command that was built here.
+// Makes `incoming` a request on `database`, whose command is in `incoming.made`.
 void ask(IncomingMessage& incoming, bson::Document command, std::string_view database) {
   incoming.made = std::move(command);
   Request request;

@@ -29,7 +29,8 @@ constexpr ErrorCode kNoBody{40587};
 
 class SectionsReader {
  public:
-  // Both the request and the error go to the client, unless ends_connection() is true.
+  // Returns the request, or an error for the client. If ends_connection() is true after an error,
+  // the connection must be closed without a reply.
   Result<Request> read(std::span<const uint8_t> sections) {
     ByteReader reader(sections);
     while (!reader.at_end()) {
@@ -77,8 +78,8 @@ class SectionsReader {
                     "Duplicate document sequence: " + std::string(sequence.name));
       }
     }
-    // The error message needs the full count. The views are limited, because the views of ten
-    // million empty documents would take more memory than the message.
+    // The error message needs the full count. But the number of views is limited, because the views
+    // of ten million empty documents would take more memory than the message.
     size_t count = 0;
     while (!sequence_reader.at_end()) {
       GM_ASSIGN(const bson::View document, sequence_reader.document());

@@ -16,7 +16,7 @@
 namespace gridmount::wire {
 namespace {
 
-// Upper limit of the bytes around a document, compressed or not.
+// An upper limit for the bytes of a reply message without its document, compressed or not.
 constexpr size_t kEnvelopeBytesMax = 64;
 
 int64_t number_in(bson::View document, std::string_view name) {
@@ -124,7 +124,7 @@ void Reply::make_legacy_batch(const ReplyForm& form, bson::View reply, int32_t r
       }
     }
   } else {
-    // The reply of explain.
+    // The reply of explain has no cursor.
     legacy.documents = 1;
     body_.assign(reply.bytes().begin(), reply.bytes().end());
   }
