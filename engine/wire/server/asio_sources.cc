@@ -1,3 +1,3 @@
-// The implementation of Asio, compiled once here instead of in every file that includes its headers
-// (ASIO_SEPARATE_COMPILATION).
+// The implementation of Asio. This file compiles it once, so that the files that include Asio's
+// headers do not (ASIO_SEPARATE_COMPILATION).
 #include <asio/impl/src.hpp>

@@ -20,11 +20,12 @@ namespace {
 using std::chrono::steady_clock;
 
 // How long a worker waits for reply memory that other replies hold. A client that does not take its
-// reply loses its connection long before.
+// reply loses its connection much earlier (ServerLimits::pressed_timeout).
 constexpr std::chrono::milliseconds kReplyPatience{10'000};
 
-// Fewer bytes than these within a message are not counted as progress. A client that sends single
-// bytes now and then is ended as early as a silent one, and so is the memory that it holds.
+// The bytes of a message or reply count as progress only in steps of this size. So the connection
+// of a client that sends single bytes now and then ends, and frees its memory, as early as that of
+// a silent client.
 constexpr size_t kProgressBytes = 4096;
 
 // The buffer of a message starts with this size and doubles.
@@ -40,8 +41,8 @@ constexpr std::string_view kHttpHint =
     "HTTP/1.0 200 OK\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: 85\r\n\r\n"
     "It looks like you are trying to access MongoDB over HTTP on the native driver port.\r\n";
 
-// Commands that never wait for reply memory. Clients that do not take their replies thus cannot
-// block log-ins and writes of others.
+// Returns true for commands that never wait for reply memory. So clients that do not take their
+// replies cannot block log-ins and writes of other clients.
 bool has_short_reply(std::string_view command) {
   static constexpr std::array<std::string_view, 14> kShort = {
       "ping",   "hello",  "isMaster",    "ismaster",    "saslStart",     "saslContinue", "insert",
@@ -49,8 +50,8 @@ bool has_short_reply(std::string_view command) {
   return std::find(kShort.begin(), kShort.end(), command) != kShort.end();
 }
 
-// Commands that are answered at once, whatever the store holds. They need no turn, so that an
-// administrator can inspect and repair a busy server.
+// Returns true for commands that take little time, even in a large store. They need no turn, so
+// that an administrator can inspect and repair a busy server.
 bool is_brief(std::string_view command) {
   static constexpr std::array<std::string_view, 18> kBrief = {
       "ping",         "hello",     "isMaster",  "ismaster",   "saslStart",    "saslContinue",
@@ -117,8 +118,8 @@ bool Connection::waits_for(short poll_event) {
   if (transport_->is_tls() || !context_.workers.get_executor().running_in_this_thread()) {
     return false;
   }
-  // A part of the workers is kept free for other connections. No worker waits while requests are
-  // queued.
+  // Keeps a part of the workers free for other connections. No worker begins to wait while requests
+  // are queued.
   const size_t most = context_.limits.worker_threads * 3 / 4;
   if (context_.queued > 0) return false;
   bool has_come = false;
@@ -227,7 +228,7 @@ std::function<void()> Connection::work() {
     try {
       self->run();
     } catch (const std::exception& error) {
-      // A library threw, in practice for lack of memory. Only this client's connection is ended.
+      // A library has thrown, in practice for lack of memory. Only this client's connection ends.
       log::error("{}: {}", self->name(), error.what());
       self->finish();
     }
@@ -252,8 +253,8 @@ void Connection::run() {
   const Request& request = std::get<Request>(incoming_->content);
   if (!has_turn(request)) return;
   if (has_short_reply(request.name())) return handle();
-  // The size of the reply is not known yet. While finished replies fill the budget, no further
-  // request is started. Requests that run reserve memory before their replies grow.
+  // The size of the reply is not known yet. While the replies of other requests fill the budget,
+  // this request does not start. Running requests reserve memory before their replies grow.
   enter(Phase::kWaiting);
   if (!context_.replies.acquire(reply_memory_, 0,
                                 [self = shared_from_this()] { self->dispatch(); })) {
@@ -298,7 +299,7 @@ void Connection::handle() {
                                  "InterruptedAtShutdown"));
   }
   if (deferral.wakes == Deferral::Wakes::kByTime) return;
-  // A change before it was deferred has not woken this request, so it is checked here.
+  // A change before defer() has not resumed this request, so this code checks for one.
   if (handler.changes() != changes && context_.deferred.remove(*this)) dispatch();
 }
 
@@ -308,7 +309,7 @@ void Connection::answer(bson::Document document) {
   const int32_t message_id = context_.next_message_id++;
   form.more_to_come = has_more_to_come(*incoming_, document);
   if (form.more_to_come) {
-    // next() handles the request again. The following reply then refers to this one.
+    // next() handles the request again. The next reply then refers to this reply.
     incoming_->form.response_to = message_id;
   } else {
     forget_request();
@@ -354,7 +355,7 @@ void Connection::forget_reply() {
 void Connection::send(const Pieces& pieces) {
   enter(Phase::kSending);
   unsent_ = pieces;
-  // Runs on a worker. Most replies are sent at once, without waking another thread.
+  // Most replies are sent at once, without waking another thread.
   on_sent(transport_->write_now(unsent_));
 }
 
@@ -391,7 +392,8 @@ void Connection::send_http_hint() {
 
 void Connection::finish() {
   if (phase_.exchange(Phase::kClosed) == Phase::kClosed) return;
-  // The memory is freed before others may take its place: this object may live on for a while.
+  // Frees the memory here and not in the destructor, because this object may live on for a while.
+  // The memory is free before its reservation is released.
   forget_request();
   forget_reply();
   context_.shares.release(turn_);

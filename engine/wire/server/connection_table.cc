@@ -37,8 +37,9 @@ int64_t ConnectionTable::created() const {
   return created_;
 }
 
-// The lock is held throughout. Otherwise a socket could be closed, and its number reused, between
-// poll() and the use of its result. Nothing here blocks, not even poll().
+// Holds the lock throughout. Otherwise another thread could close a socket, and its number could be
+// reused, between poll() and the use of its result. Nothing in this function blocks: poll() has a
+// timeout of 0.
 void ConnectionTable::sweep(TimePoint now) {
   const MutexLock lock(mutex_);
   std::vector<pollfd> watched;

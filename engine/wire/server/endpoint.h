@@ -41,7 +41,7 @@ struct EndpointOptions {
 class Endpoint {
  public:
   // Starts to answer requests. Raises the process's soft limit of open files to its hard limit.
-  // Fails as Server::start() does. `store` must outlive the endpoint. It starts threads, so a
+  // Fails as Server::start() does. `store` must outlive the endpoint. start() starts threads, so a
   // process that becomes a daemon must call it after fork().
   static Result<std::unique_ptr<Endpoint>> start(engine::Store& store, EndpointOptions options);
   ~Endpoint();  // calls stop(), and then waits for commands that are still running
@@ -54,7 +54,7 @@ class Endpoint {
   // them.
   bool stop();
 
-  // Returns the addresses on which it listens. The socket file comes first.
+  // Returns the addresses on which the server listens. The socket file comes first.
   std::vector<std::string> addresses() const;
 
  private:

@@ -15,7 +15,7 @@ namespace {
 
 using asio::ip::tcp;
 
-// A port that is free on one address may be in use on another, so several are tried.
+// A port that is free on one address may be in use on another, so listen_on() tries several ports.
 constexpr int kPortTriesMax = 20;
 
 tl::unexpected<Error> refuse(const tcp::endpoint& endpoint, const char* call) {

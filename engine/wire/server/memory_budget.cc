@@ -63,7 +63,7 @@ bool MemoryBudget::acquire_within(Reservation& reservation, size_t bytes,
   const auto found = std::find_if(queue_.begin(), queue_.end(), [&](const Waiter& waiter) {
     return waiter.reservation == &reservation;
   });
-  // It has been granted in the meantime.
+  // The reservation has received the bytes in the meantime.
   if (found == queue_.end()) return true;
   queue_.erase(found);
   waiting_.store(queue_.size(), std::memory_order_relaxed);

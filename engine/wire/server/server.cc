@@ -39,8 +39,8 @@ constexpr std::chrono::milliseconds kBetweenWarnings{1'000};
 
 // Descriptors kept for the store, the log and other files of the process.
 constexpr size_t kDescriptorsKept = 128;
-// Connections kept for the Unix socket, so that the store's owner can connect when clients over TCP
-// have taken all others.
+// Connections that only clients of the Unix socket may use, so that the user who owns the store can
+// connect when clients over TCP have taken all others.
 constexpr size_t kConnectionsKeptForSocket = 16;
 
 // A peer that has vanished silently is detected after some minutes.
@@ -211,7 +211,8 @@ class Server::Running {
         io_.run();
         return;
       } catch (const std::exception& error) {
-        // Out of memory. The work of this handler is lost. The other connections go on.
+        // In practice an allocation has failed. The work of this handler is lost. The other
+        // connections continue.
         log::error("the wire server's I/O: {}", error.what());
       }
     }
@@ -228,8 +229,8 @@ class Server::Running {
     return false;
   }
 
-  // A refused connection is closed, as mongod does. There is no message yet to which a reply could
-  // be sent.
+  // As mongod does, closes a connection that it refuses. There is no message yet to which it could
+  // reply.
   void accept_local(FileDescriptor socket) {
     Result<Peer> peer = local_peer(socket.get());
     if (!peer) {
@@ -277,7 +278,8 @@ class Server::Running {
     timer_.expires_after(kBetweenSweeps);
     timer_.async_wait([this](const std::error_code& error) {
       if (error) return;
-      // First, so that the sweeps go on after one that has thrown for lack of memory.
+      // This call comes first, so that the sweeps continue after a sweep that throws for lack of
+      // memory.
       tick();
       const auto now = steady_clock::now();
       table_.sweep(now);
@@ -301,8 +303,9 @@ class Server::Running {
     });
   }
 
-  // Returns memory to the system. Otherwise malloc would keep what large messages have used,
-  // because small blocks lie in between, and would take more for messages that do not fit into it.
+  // Returns free memory to the system. Otherwise malloc would keep the memory of large messages,
+  // because small blocks lie between them, and would take more memory for messages that do not fit
+  // into the gaps.
   void trim() {
     const bool were_requests_high = context_.requests.was_high();
     if (!context_.replies.was_high() && !were_requests_high) return;
@@ -339,7 +342,8 @@ class Server::Running {
     return true;
   }
 
-  // Waits for running commands, which only end by themselves, and then ends the threads.
+  // Waits without a time limit until all connections have ended, because a running command ends
+  // only by itself. Then ends the threads.
   void end() {
     std::call_once(threads_ended_, [this] {
       table_.wait_until_empty(steady_clock::time_point::max());

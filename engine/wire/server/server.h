@@ -25,8 +25,8 @@ class Server final : public ServerStats {
   // the options of TLS contradict each other, with BadValue for an address that cannot be parsed or
   // resolved, with IoError if it cannot listen on an address, and with the errors of
   // TlsContext::load() and SocketFile::listen(). Exception: if the file system does not support
-  // sockets, logs a warning and has no socket file. `handler` must outlive the server. It starts
-  // threads, so a process that becomes a daemon must call it after fork().
+  // sockets, logs a warning and has no socket file. `handler` must outlive the server. start()
+  // starts threads, so a process that becomes a daemon must call it after fork().
   static Result<std::unique_ptr<Server>> start(RequestHandler& handler, ServerOptions options);
   // Calls stop() if it was not called before, and then waits for commands that are still running.
   ~Server() override;

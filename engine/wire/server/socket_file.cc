@@ -36,8 +36,8 @@ Result<FileDescriptor> make_socket(const std::filesystem::path& folder) {
   return fd;
 }
 
-// Returns an address through the descriptor of the folder. It is short, however long the folder's
-// path is.
+// Returns an address that leads through the descriptor of the folder. The address is short, even if
+// the folder's path is long.
 sockaddr_un address_in(const FileDescriptor& folder) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -54,8 +54,8 @@ int connect_to(const FileDescriptor& socket, const FileDescriptor& folder) {
   return ::connect(socket.get(), generic, sizeof address) == 0 ? 0 : errno;
 }
 
-// Returns true for errors of bind() on file systems that do not support sockets. A folder that is
-// not writable gives EACCES or EROFS.
+// Returns true for errors of bind() on file systems that do not support sockets. For a folder that
+// is not writable, bind() fails with EACCES or EROFS.
 bool means_no_sockets(int error_number) {
   return error_number == EPERM || error_number == EOPNOTSUPP || error_number == ENOSYS;
 }

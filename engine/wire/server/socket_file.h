@@ -18,9 +18,10 @@ namespace gridmount::wire {
 class SocketFile {
  public:
   // Creates the file with mode 0600. The path may be longer than the 107 bytes that fit into a
-  // socket address. Replaces a file that a server has left behind. Fails with DBPathInUse if
-  // another server answers or the file is not a socket, with CommandNotSupported if the file system
-  // does not support sockets, and otherwise with PermissionDenied or IoError.
+  // socket address. Replaces a file that a server has left behind. Fails with DBPathInUse if the
+  // file is not a socket, or if the socket does not refuse a connection: another server then
+  // listens on it. Fails with CommandNotSupported if the file system does not support sockets, and
+  // otherwise with PermissionDenied or IoError.
   static Result<SocketFile> listen(const std::filesystem::path& folder);
 
   SocketFile(SocketFile&& other) noexcept;
@@ -40,7 +41,7 @@ class SocketFile {
 };
 
 // Connects to the server in `folder`, whose path may be long. Fails with PermissionDenied or
-// IoError if no server answers. Tests and tools use it.
+// IoError if no server answers. Only tests use this function.
 Result<FileDescriptor> connect_to_socket_file(const std::filesystem::path& folder);
 
 // Returns the process at the other end of an accepted connection. Fails with Unauthorized unless

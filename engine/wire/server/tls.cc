@@ -10,7 +10,7 @@
 namespace gridmount::wire {
 namespace {
 
-// Sessions can only be resumed with the same context.
+// A client can resume a TLS session only in a context with the same id.
 constexpr unsigned char kSessionContext[] = "gridmount";
 
 class TlsTransport final : public Transport {
@@ -28,8 +28,7 @@ class TlsTransport final : public Transport {
   }
 
   void write_some(const Pieces& pieces, Done done) override {
-    // Each piece becomes one record. Empty pieces are skipped, since they would become empty
-    // records.
+    // Writes the first piece that is not empty. An empty piece would become an empty record.
     for (const auto piece : pieces) {
       if (piece.empty()) continue;
       stream_.async_write_some(asio::buffer(piece.data(), piece.size()), std::move(done));
@@ -42,7 +41,7 @@ class TlsTransport final : public Transport {
   size_t write_now(const Pieces&) override { return 0; }
 
   std::string certificate_subject() override {
-    // The certificate has been verified during the handshake, which fails for an invalid one.
+    // The handshake has verified the certificate, and fails for an invalid one.
     X509* const certificate = SSL_get1_peer_certificate(stream_.native_handle());
     if (certificate == nullptr) return {};
     std::string subject;

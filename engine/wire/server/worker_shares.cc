@@ -6,7 +6,7 @@
 namespace gridmount::wire {
 namespace {
 
-// Returns `workers` less the `kept` ones, but at least one.
+// Returns `workers` minus `kept`, but at least 1.
 size_t without(size_t workers, size_t kept) {
   return workers > kept ? workers - kept : 1;
 }
@@ -35,13 +35,14 @@ void WorkerShares::take(Turn& turn, Account& account) {
 bool WorkerShares::acquire(Turn& turn, Kind kind, std::string account,
                            std::function<void()> granted) {
   turn.kind_ = kind;
-  // No user and no address has the empty name.
+  // All clients of the Unix socket share the account with the empty name. Users and addresses have
+  // names.
   turn.account_ = kind == Kind::kSocket ? std::string() : std::move(account);
   const MutexLock lock(mutex_);
   Account& its = accounts_[turn.account_];
   its.kind = kind;
-  // A request does not overtake others of its account. It may overtake other accounts: they wait
-  // for limits of their own, or they would already have a turn.
+  // A request does not overtake others of its account. It may overtake requests of other accounts:
+  // they wait for a limit that does not apply to this request, or they would already have a turn.
   if (its.waiting.empty() && fits(its)) {
     take(turn, its);
     return true;
@@ -68,7 +69,7 @@ void WorkerShares::release(Turn& turn) {
 
 WorkerShares::Granted WorkerShares::grant() {
   Granted granted;
-  // Ends when every waiting account has been tried since the last turn that was given.
+  // Ends when every waiting account has been tried since the last turn was given, and none fits.
   for (size_t looked_at = 0; looked_at < rotation_.size();) {
     std::string name = std::move(rotation_.front());
     rotation_.pop_front();
