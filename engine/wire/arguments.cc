@@ -11,7 +11,7 @@ namespace {
 using bson::Type;
 
 // Commands with more fields than this look for duplicates in a set. Otherwise the time would grow
-// with the square of what a client sends.
+// with the square of the number of fields.
 constexpr size_t kFieldsCompared = 32;
 
 constexpr std::string_view kBooleanTypes = "types '[bool, long, int, decimal, double']";
@@ -203,7 +203,7 @@ Result<std::vector<bson::View>> Arguments::documents(std::string_view name) {
   if (!given) return missing(name);
   std::vector<bson::View> documents;
   for (const bson::Element element : *given) {
-    // As servers do, which leave such elements out.
+    // Servers skip such elements too.
     if (element.value.type() == Type::kNull || element.value.type() == Type::kUndefined) continue;
     if (element.value.type() != Type::kDocument) {
       return wrong_type(std::string(name) + "." + std::string(element.key), element.value,

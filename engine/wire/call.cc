@@ -3,8 +3,8 @@
 namespace gridmount::wire {
 
 Result<std::unique_ptr<engine::Snapshot>> Call::snapshot() {
-  // Profile entries are written by a thread of their own. A reader of system.profile must find the
-  // entries of all requests answered before.
+  // A separate thread writes the entries of system.profile. A reader must find the entries of all
+  // requests that were answered before.
   if (ns_.collection == "system.profile") state_.profiler().flush();
   GM_ASSIGN(std::unique_ptr<engine::Snapshot> snapshot, store().snapshot());
   observe(*snapshot);

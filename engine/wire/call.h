@@ -75,7 +75,8 @@ class Call {
   Result<std::unique_ptr<engine::Snapshot>> snapshot();
   Result<std::unique_ptr<engine::Transaction>> begin(
       engine::TransactionKind kind = engine::TransactionKind::kMayBlock);
-  // Returns the observer of this call's reads, or null if no database is profiled.
+  // Returns the observer of this call's reads. Returns null before the first snapshot or
+  // transaction, and if no database is profiled.
   const std::shared_ptr<engine::ReadObserver>& observer() const { return observer_; }
 
   // The privileges that the command's pipelines need in addition to those of the command itself.
@@ -91,8 +92,9 @@ class Call {
   }
   const std::optional<Deferral>& deferral() const { return deferral_; }
 
-  // The functions below are for the profiler: the namespace of the command, the counts of its
-  // results, and the counts of its reads.
+  // The functions below are for the profiler, the log and Counters: the namespace of the command,
+  // the counts of its results, and the counts of its reads. snapshot() and run_batch() also use
+  // ns(), so a command must call set_ns() before them.
   void set_ns(engine::Namespace ns) { ns_ = std::move(ns); }
   const engine::Namespace& ns() const { return ns_; }
   bson::Builder& counts() { return counts_; }

@@ -106,8 +106,8 @@ Status read_read_concern(Arguments& arguments, const GenericRules& rules) {
   return {};
 }
 
-// {w: {dc: 2}} requires members with tags. A standalone server has none to wait for, so only the
-// form is checked.
+// {w: {dc: 2}} waits for members with tags. A standalone server has no such members, so this
+// function checks only the form.
 Status check_tags(bson::View tags) {
   if (tags.empty()) {
     return fail(ErrorCode::kFailedToParse, "tagged write concern requires tags");
@@ -146,7 +146,8 @@ Status read_w(bson::ValueView w, WriteConcern& concern) {
     return fail(ErrorCode::kBadValue, "cannot use non-majority 'w' mode \"" + mode +
                                           "\" when a host is not a member of a replica set");
   }
-  // The majority of one server. It acknowledges what its journal holds.
+  // One server is its own majority. As on servers, a majority acknowledges a write that is in the
+  // journal.
   concern.durability = engine::Durability::kDurable;
   return {};
 }
@@ -171,10 +172,10 @@ Status read_write_concern(Arguments& arguments, const GenericRules& rules, Write
     concern.durability = *journal ? engine::Durability::kDurable : engine::Durability::kCommitted;
   }
   if (sync) concern.durability = engine::Durability::kDurable;
-  // Whoever asks for the journal waits for the write, so the reply tells its result.
+  // A client that asks for the journal waits for the write, so the reply has the result.
   if (concern.durability == engine::Durability::kDurable) concern.acknowledged = true;
-  // There are no other members to wait for. As on a server, a value that is not a number is
-  // accepted.
+  // wtimeout has no effect, because there are no other members to wait for. As on servers, wtimeout
+  // may be a value that is not a number.
   if (const std::optional<bson::ValueView> timeout = fields.any("wtimeout")) {
     if (bson::clamped_integer(*timeout).value_or(0) > std::numeric_limits<int32_t>::max()) {
       return fail(ErrorCode::kFailedToParse, "wtimeout must be less than 2^31 milliseconds");
@@ -238,7 +239,8 @@ Result<GenericArguments> read_generic_arguments(Arguments& arguments, const Gene
   GM_TRY(read_write_concern(arguments, rules, generic.write_concern));
   GM_TRY(read_max_time(arguments, generic));
   generic.comment = arguments.any("comment");
-  // These concern clusters and their members. They have no effect on a single server.
+  // The commands need not know these arguments. Most of them concern clusters and their members,
+  // and have no effect on a single server.
   for (const char* const name :
        {"$db", "$readPreference", "$clusterTime", "$queryOptions", "$replData", "$oplogQueryData",
         "$configTime", "$topologyTime", "$audit", "$client", "$configServerState",

@@ -20,7 +20,7 @@ Status check_privilege(Call& call, const Privilege& privilege) {
 Status PipelineAccess::need(const engine::Namespace& ns, std::string_view action) {
   const Privilege privilege{Privilege::Resource::kCollection, action, ns.database, ns.collection};
   const std::vector<Privilege>& known = call_.reached();
-  // A $lookup into a view asks again for each document.
+  // A $lookup into a view calls this function again for each document.
   if (std::find(known.begin(), known.end(), privilege) != known.end()) return {};
   GM_TRY(check_privilege(call_, privilege));
   call_.record_reached(privilege);

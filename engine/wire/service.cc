@@ -68,7 +68,8 @@ Status prepare(Call& call) {
   return {};
 }
 
-// Interrupts evaluations: nobody waits for the result once the client's connection has closed.
+// Interrupts evaluations after the deadline of the call, and when the client's connection has
+// closed, because nobody then waits for the result.
 class CallInterruption final : public query::Interruption {
  public:
   explicit CallInterruption(Call& call) : call_(call) {}
@@ -81,8 +82,8 @@ class CallInterruption final : public query::Interruption {
   Call& call_;
 };
 
-// An expired deadline does not record why it was brought forward. Returns the reason of the kill if
-// there was one.
+// A kill of the operation makes its deadline pass, so the error is then MaxTimeMSExpired too. If
+// there was a kill, returns its reason instead.
 Error with_reason(Error error, const Operation& operation) {
   if (error.code() != ErrorCode::kMaxTimeMsExpired) return error;
   const std::optional<ErrorCode> reason = operation.interrupt->reason();
@@ -116,7 +117,7 @@ std::string_view application_of(const Client& client) {
   return name && name->type() == bson::Type::kString ? name->as_string() : std::string_view();
 }
 
-// Returns what other clients may see of the command.
+// Returns the command as other clients may see it: a secret command is an empty document.
 bson::View shown_command(const Call& call) {
   return call.command().is_secret ? bson::View() : call.request().body;
 }
@@ -208,8 +209,8 @@ void profile(Call& call, std::chrono::microseconds duration, const Error* error,
   }
 }
 
-// Decides by the profiler's filter of the command's database if there is one, otherwise by the
-// duration.
+// Returns whether the command is logged. The profiler's filter of the command's database decides if
+// there is one, otherwise the duration.
 bool is_logged(Call& call, std::chrono::microseconds duration, const Error* error,
                uint32_t reply_bytes) {
   const std::shared_ptr<const profiling::OperationFilter> filter =
@@ -238,14 +239,13 @@ void account(Call& call, const Error* error, uint32_t reply_bytes) {
 }
 
 // Returns true if the command may have changed users by writing to their collection. The user
-// commands report their changes themselves. Pipelines that run in another database cannot write to
-// collections of admin.
+// commands report their changes themselves, and pipelines cannot write to this collection.
 bool may_change_users(const Call& call) {
   return call.command().rules.write_concern && call.request().database == "admin";
 }
 
-// Records that users exist, because a client may write to their collection directly. In a read-only
-// store there can be no new ones.
+// Records that users exist, because a client may have written to their collection without the user
+// commands.
 void record_users(Service::State& state) {
   if (const Status recorded = state.access().users().record_existing(); !recorded) {
     log::warn("cannot record that the store has users: {}", recorded.error().message());
@@ -266,8 +266,8 @@ Outcome ended(Call& call, bson::Builder reply, Status status) {
   return answer;
 }
 
-// Installs the check of the rights that pipelines need. A client that does not have to log in may
-// do everything.
+// Runs the command. Pipelines of a client that must log in are checked for the privileges that they
+// need. Other clients may do everything.
 Status run_with_rights(Call& call, bson::Builder& reply) {
   if (!call.state().access().applies_to(call.client())) return call.command().run(call, reply);
   PipelineAccess access(call);
@@ -300,7 +300,8 @@ Outcome run(Service::State& state, Client& client, const Request& request) {
   const query::InterruptionScope scope(interruption);
   const query::FilterBudgetScope filters(state.filter_budget());
   Status status = run_with_rights(call, reply);
-  // Done whether the command succeeded or not: some of several statements may have been executed.
+  // A failed command may have executed some of its statements, so this does not depend on the
+  // status.
   if (may_change_users(call)) {
     state.access().users_changed();
     if (call.ns().collection == "system.users") record_users(state);
@@ -319,8 +320,8 @@ Outcome Service::handle(Client& client, const Request& request) {
   try {
     return run(*state_, client, request);
   } catch (const std::exception& exception) {
-    // In practice this is an allocation failure. The request is answered, and unwinding has freed
-    // its memory.
+    // In practice an allocation has failed. Unwinding has freed the memory of the command, so there
+    // is memory for this reply.
     return error_reply(Error(ErrorCode::kInternalError,
                              std::string("the command ended unexpectedly: ") + exception.what()));
   }

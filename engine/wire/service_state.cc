@@ -45,7 +45,8 @@ void Service::State::end_work_of(const SessionPattern& sessions, const Operation
     cursor->interrupt->kill(ErrorCode::kInterrupted);
     return true;
   });
-  // Wakes the getMores that wait for data of these cursors, so that they find their cursor gone.
+  // Wakes the getMores that wait for data of these cursors. They then find that their cursor is
+  // gone.
   if (ended > 0) record_change();
 }
 

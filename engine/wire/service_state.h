@@ -69,8 +69,9 @@ class Service::State {
   bson::ObjectId process_id() const { return process_id_; }
   std::chrono::milliseconds uptime() const;
 
-  // The figures of the server around the service, for serverStatus. Null if there is no server. The
-  // caller of set_stats() owns them: they must live until it sets null or the service has ended.
+  // The statistics of the server that contains the service, for serverStatus. Null if there is no
+  // server. The caller of set_stats() owns them: they must live until it sets null or the service
+  // has ended.
   const ServerStats* stats() const { return stats_.load(); }
   void set_stats(const ServerStats* stats) { stats_ = stats; }
   AccessControl& access() { return access_; }
@@ -98,10 +99,10 @@ class Service::State {
   void stop();
 
   // Settings that commands can change. They apply to all databases, as on a server. An operation
-  // that takes at least `slow_microseconds` is slow. Slow operations are logged, unless the
-  // profiler has a filter for the database: then those that match it. `sample_rate`, from 0 to 1,
-  // is the share of slow operations that the profiler records. `log_level`, from 0 to 5, and
-  // `quiet` are only shown.
+  // that takes at least `slow_microseconds` is slow. Slow operations are logged. But if the
+  // profiler has a filter for the database, the operations that match the filter are logged
+  // instead. `sample_rate`, from 0 to 1, is the share of slow operations that the profiler records.
+  // `log_level`, from 0 to 5, and `quiet` are only shown.
   std::atomic<int64_t> slow_microseconds{100'000};
   std::atomic<double> sample_rate{1.0};
   std::atomic<int32_t> log_level{0};
