@@ -45,7 +45,8 @@ TEST(BuilderTest, AllTypes_AsLibbsonReadsThem) {
   bson_free(json);
 }
 
-// The size of a chunk. After the content nothing may be allocated, so nothing is copied.
+// The content has the size of a chunk. A later growth of the buffer would copy the content again,
+// and would show in the capacity.
 TEST(BuilderTest, LargeBinary_IsCopiedOnce) {
   const std::vector<uint8_t> content(256 * 1024, 0x5A);
   Builder builder;

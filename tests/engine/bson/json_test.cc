@@ -26,7 +26,8 @@ TEST(Json, NotUtf8_IsShownAllTheSame) {
             "{ \"a\" : \"x\xEF\xBF\xBDy\", \"b\" : [ \"\xEF\xBF\xBD\" ] }");
 }
 
-// In names and in texts, and in a value that is printed alone, as in messages.
+// The invalid bytes are in names and in texts. One of the two calls prints the value alone, as
+// messages do.
 TEST(Json, NotUtf8_AnySequence) {
   for (const std::string text : {"\xC0\x80", "\xFF", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82",
                                  "\x80\x80\x80\x80\x80"}) {
@@ -143,7 +144,7 @@ TEST(Json, Parse_IsNotStricterThanItsTypes) {
       // These names are ordinary if they do not represent a type.
       {R"({"$oid": "x", "subType": "long", "t": 4294967296})",
        R"({ "$oid" : "x", "subType" : "long", "t" : { "$numberLong" : "4294967296" } })"},
-      // Query operators, and their meaning in version 1.
+      // Names of query operators, and their meaning in Extended JSON version 1.
       {R"({"a": {"$type": "string"}})", R"({ "a" : { "$type" : "string" } })"},
       {R"({"a": {"$type": 2, "$ne": "x"}})",
        R"({ "a" : { "$type" : { "$numberInt" : "2" }, "$ne" : "x" } })"},
@@ -204,7 +205,7 @@ TEST(Json, Parse_Depth) {
   EXPECT_EQ(array_from_json("[" + nested(201) + "]").error().code(), ErrorCode::kOverflow);
 }
 
-// The objects that represent a value are no levels of the document.
+// The objects that represent a value do not count as levels of the document.
 TEST(Json, Parse_DepthOfValues) {
   const auto below = [](int levels, std::string text, const std::string& before,
                         const std::string& after) {
@@ -239,7 +240,8 @@ TEST(Json, Uuid) {
   EXPECT_EQ(value.as_binary().data[15], 0xD4);
 }
 
-// Bytes that are not UTF-8 are replaced. libbson reads code only up to a NUL.
+// Returns true if the document survives a conversion to Extended JSON. Bytes that are not UTF-8 are
+// replaced, and libbson prints code and symbols only up to a NUL.
 bool is_json(View document) {
   for (const Element element : document) {
     switch (element.value.type()) {

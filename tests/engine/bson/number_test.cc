@@ -118,8 +118,8 @@ TEST(Number, RandomNumbers_KeysAndComparisonAgree) {
   }
 }
 
-// Many share a floor although they are far apart: no double is near, or a power of ten is between
-// them.
+// Many of these decimals share a floor: some are far apart but have no double between them, and
+// some lie on both sides of a power of ten.
 TEST(Number, DecimalsWithoutADouble_AreOrdered) {
   const char* const kAscending[] = {"-9E+6144", "-1.5E+6144",
                                     "-2E+500",  "-3E+499",

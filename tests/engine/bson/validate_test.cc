@@ -64,7 +64,7 @@ TEST(Validate, Values) {
       {static_cast<Type>(0x80), {}},
   };
   for (const auto& [type, value] : kBad) {
-    // Built by hand. The document's own length is right.
+    // These bytes are written by hand, with the right length of the document.
     std::vector<uint8_t> bytes{0, 0, 0, 0, static_cast<uint8_t>(type), 'a', 0};
     bytes.insert(bytes.end(), value.begin(), value.end());
     bytes.push_back(0);
@@ -73,7 +73,7 @@ TEST(Validate, Values) {
   }
   EXPECT_EQ(code_of(bytes_of(one_field(Type::kBinary, {5, 0, 0, 0, 2, 1, 0, 0, 0, 7}))),
             std::nullopt);
-  // Not UTF-8, but stored all the same.
+  // Strings that are not UTF-8 are accepted, because servers store them.
   EXPECT_EQ(code_of(bytes_of(one_field(Type::kString, {2, 0, 0, 0, 0xFF, 0}))), std::nullopt);
 }
 
