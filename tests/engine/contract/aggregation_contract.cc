@@ -17,7 +17,7 @@ using ::testing::SizeIs;
 
 using Strings = std::vector<std::string>;
 
-// Returns each document of {"": [...]}.
+// Parses a JSON array. Returns it as the document {"0": ..., "1": ...}.
 bson::Document array(std::string_view text) {
   const bson::Document holder = doc("{\"a\": " + std::string(text) + "}");
   return bson::Document(holder.view()["a"].as_document());
@@ -131,7 +131,8 @@ TEST_P(StoreContract, SetWindowFields_AnswersAsServersDo) {
            (i % 3 == 0 ? "" : R"(, "v": )" + std::to_string(i) + ".25") + "}");
   }
   const auto view = snapshot();
-  // Each result was taken from mongod 6.0.5, and this test asks it again.
+  // The results were taken from mongod 6.0.5. The contract suite over MongoDB's server verifies
+  // them again.
   const std::pair<std::string_view, std::string_view> cases[] = {
       {R"({"$rank": {}})", "1,1,3,3,5,5,7,7"},
       {R"({"$denseRank": {}})", "1,1,2,2,3,3,4,4"},
@@ -172,7 +173,8 @@ TEST_P(StoreContract, Lookup_JoinsAnotherCollection) {
 }
 
 TEST_P(StoreContract, GraphLookup_FollowsReferences) {
-  // A tree by parent references: ancestors, nearest first.
+  // The categories are a tree with references to parents. The results are the ancestors, nearest
+  // first.
   insert(R"({"_id": "Books"})", "categories");
   insert(R"({"_id": "Programming", "parent": "Books"})", "categories");
   insert(R"({"_id": "Databases", "parent": "Programming"})", "categories");
@@ -363,9 +365,8 @@ TEST_P(StoreContract, Distinct_GivesEachValueOnce) {
   EXPECT_EQ(refused("a.$b"), 16410);
 }
 
-// An index gives the same values as the documents, whatever the values are: equal ones of other
-// types, long ones, nulls, missing ones, or values that an index entry does not give back.
-// long, null, missing, or such as an index does not give back.
+// Distinct by an index returns the same values as distinct by the documents. Some values are equal
+// to values of other types, long, null, missing, or cannot be read back from an index entry.
 TEST_P(StoreContract, Distinct_ByAnIndexIsWhatTheDocumentsHave) {
   const std::string long_text(600, 'x');
   const std::vector<std::string> values = {
@@ -406,7 +407,7 @@ TEST_P(StoreContract, Distinct_ByAnIndexIsWhatTheDocumentsHave) {
     EXPECT_THAT(found, Succeeded());
     return std::move(found).value_or(std::vector<bson::Value>());
   };
-  // Which of several equal values is returned depends on the order of reading.
+  // The order of reading decides which of several equal values is returned.
   const auto is_equal = [](const bson::Value& a, const bson::Value& b) {
     return bson::compare(a.view(), b.view()) == 0;
   };
@@ -544,7 +545,7 @@ TEST_P(StoreContract, View_ThatCannotWork_IsNotMade) {
       FailedWith(ErrorCode{5}));
 }
 
-// A collection that a view joins can lead back to the view, as well as the collection it is on.
+// A view can lead back to itself by the collections that it joins, and by the collection it is on.
 TEST_P(StoreContract, View_ThatReadsItself_IsNotMade) {
   VIEWS_OF_TEST();
   const auto reading = [](const std::string& stage) {
@@ -576,7 +577,7 @@ TEST_P(StoreContract, View_ThatReadsItself_IsNotMade) {
   EXPECT_EQ(count("{}", "w"), 2);
 }
 
-// Each of them is read while the one above it is being read.
+// The store reads each view while it reads the view above.
 TEST_P(StoreContract, Views_ThatReadOneAnotherDeeply_AreRefused) {
   VIEWS_OF_TEST();
   insert(R"({"_id": 1})");

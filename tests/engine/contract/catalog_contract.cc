@@ -235,7 +235,7 @@ TEST_P(StoreContract, Ddl_RolledBackDrop_KeepsEverything) {
 
 TEST_P(StoreContract, Ddl_AfterARolledBackOne_IsNotConfusedByIt) {
   GM_NEEDS(transactional_catalog);
-  // The same entry is made twice with different contents. The first attempt fails.
+  // The same index is made twice with different keys. The first transaction is rolled back.
   insert(R"({"_id": 1, "a": 1, "b": 2})");
   {
     const auto transaction = begin();

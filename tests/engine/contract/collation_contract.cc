@@ -1,5 +1,5 @@
-// Goal: commands compare strings by their collation, in every part, and indexes do not mislead
-// them.
+// Goal: commands compare strings by their collation, in every part of the command. Indexes with
+// other collations do not change the results.
 
 #include "tests/engine/contract/store_contract.h"
 
@@ -195,7 +195,8 @@ TEST_P(StoreContract, Collation_OfACollection_IsThatOfItsIndexes) {
       FailedWith(ErrorCode::kBadValue));
 }
 
-// With and without indexes of several collations, in both directions, the results are the same.
+// The results are the same with indexes of several collations, in both directions, and without
+// them.
 TEST_P(StoreContract, Collation_OfIndexes_ChangesNoResult) {
   const std::string texts[] = {"a", "A", "b", "B", "", "10", "9", "\u00e4", "aa", "a b", "a-b"};
   int id = 0;

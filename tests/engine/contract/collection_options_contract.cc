@@ -96,7 +96,8 @@ TEST_P(StoreContract, Unsupported_Options_AreRefused) {
   EXPECT_THAT(collection_names(), IsEmpty());
 }
 
-// What is accepted must be readable later, together with everything that is already there.
+// A store must be able to read what it has accepted, so all options and indexes of a collection
+// together must fit in a document.
 TEST_P(StoreContract, OptionsAndIndexes_TogetherAreNoLargerThanADocument) {
   OPTIONS_OF_TEST();
   insert(R"({"_id": 1, "a": 1})");
@@ -163,7 +164,7 @@ TEST_P(StoreContract, Capped_KeepsTheNewestBySize) {
   EXPECT_LE(stats->document_bytes, 4096);
   EXPECT_GT(stats->document_bytes, 4096 - 200);
   EXPECT_EQ(count(R"({"n": {"$lt": 100}})"), 0) << "in the index";
-  // Insertion order, whatever was removed before, and backwards.
+  // A backward scan returns the reverse of the insertion order, after documents were removed.
   Find backward;
   bson::Builder natural;
   natural.append("$natural", int32_t{-1});
@@ -183,7 +184,7 @@ TEST_P(StoreContract, Capped_KeepsTheNewestByNumber) {
   EXPECT_EQ(remove(R"({"_id": 8})"), 1);
 }
 
-// As servers since 5.0 do.
+// The documents of a capped collection may grow on servers since 5.0, too.
 TEST_P(StoreContract, Capped_DocumentsMayGrow_AndTheNewestStays) {
   OPTIONS_OF_TEST();
   EXPECT_THAT(options.create("c", R"({"capped": true, "size": 1024})"), Succeeded());

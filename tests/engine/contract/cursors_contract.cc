@@ -214,7 +214,8 @@ TEST_P(StoreContract, Registry_BoundsBatchesInBytes) {
   EXPECT_THAT(ids_of(reader.more(id, {.bytes = 1})), ElementsAre(4));
 }
 
-// If the limit of held bytes is reached, a batch ends before a document that might not fit in it.
+// If the cursors hold as many bytes as they may, a batch ends before a document that might not fit
+// in the batch.
 TEST_P(StoreContract, Registry_HoldsNoMoreThanItMay) {
   GM_NEEDS(live_cursors);
   for (int i = 0; i < 4; ++i) insert(numbered(i));

@@ -84,8 +84,8 @@ class Explaining {
   std::string_view distinct_path_;
 };
 
-// A look-up by _id needs no sort. With an option that such a look-up does not have, servers sort
-// the one document.
+// A look-up by _id needs no sort. With options that such a look-up does not support, servers sort
+// the document.
 TEST_P(StoreContract, Explain_SortOfOneDocument) {
   insert(R"({"_id": 1, "n": 1, "a": [1, 2], "b": [1, 2]})");
   Explaining explain(collection(), snapshot());
@@ -99,7 +99,7 @@ TEST_P(StoreContract, Explain_SortOfOneDocument) {
   EXPECT_EQ(explain(R"({"_id": {"$eq": 1}})", {.sort = by_n, .limit = 1}).plan,
             "SORT FETCH IXSCAN(_id_)");
   EXPECT_EQ(explain(R"({"_id": {"$in": [1]}})", {.sort = by_n}).plan, "SORT FETCH IXSCAN(_id_)");
-  // So it is an error there if the document cannot be sorted.
+  // In these cases, a document that cannot be sorted is an error.
   const std::string by_arrays = R"({"a": 1, "b": 1})";
   const auto view = snapshot();
   EXPECT_THAT(try_find(*view, R"({"_id": 1})", {.sort = by_arrays}), Succeeded());
@@ -113,7 +113,7 @@ TEST_P(StoreContract, Explain_SortOfOneDocument) {
               Succeeded());
 }
 
-// One step for each value, however many documents have it.
+// The scan takes one step for each value, whatever the number of documents that have the value.
 TEST_P(StoreContract, Explain_DistinctPassesOverEqualEntries) {
   for (int i = 0; i < 2000; ++i) {
     insert(R"({"_id": )" + std::to_string(i) + R"(, "a": )" + std::to_string(i % 4) + R"(, "b": )" +
@@ -137,7 +137,7 @@ TEST_P(StoreContract, Explain_DistinctPassesOverEqualEntries) {
   EXPECT_EQ(ids.keys, 2000);
 }
 
-// The query would fail, and so does its explanation.
+// The explanation fails as the query would.
 TEST_P(StoreContract, Explain_DistinctWithAHintThatNamesNoIndex_Fails) {
   insert(R"({"_id": 1, "a": 1})");
   const std::unique_ptr<Collection> documents = collection();
@@ -196,7 +196,7 @@ TEST_P(StoreContract, Explain_NamesStagesAndCounts) {
   expect(missing("{}"), "EOF", 0, 0, 0);
 }
 
-// The stages as servers write them, without the values that differ from run to run.
+// Values that differ from run to run are not compared.
 TEST_P(StoreContract, Explain_StagesReadAsServersWriteThem) {
   for (int i = 0; i < 6; ++i) {
     insert(R"({"_id": )" + std::to_string(i) + R"(, "a": )" + std::to_string(i % 2) + R"(, "b": )" +
@@ -254,7 +254,8 @@ TEST_P(StoreContract, Explain_StagesReadAsServersWriteThem) {
   EXPECT_THAT(json(fetch["inputStage"].as_document()),
               HasSubstr(R"("keysExamined" : 3, "seeks" : 1, "dupsTested" : 0, "dupsDropped" : 0)"));
 
-  // A sort keeps no more entries than the limit. After the limit the rest is not read.
+  // A sort keeps only as many entries as skip and limit need. After the limit, no more documents
+  // are read.
   const bson::Document sort = doc(R"({"b": -1})");
   FindOptions sorted;
   sorted.sort = sort;
@@ -300,7 +301,7 @@ TEST_P(StoreContract, Explain_CountsReadWhatCountsRead) {
   EXPECT_EQ(stages(R"({"a": 1})"), "COUNT COUNT_SCAN(a_1_b_-1) of 3 and 0: 3");
   EXPECT_EQ(stages(R"({"a": 1})", {.skip = 1, .limit = 1}),
             "COUNT COUNT_SCAN(a_1_b_-1) of 2 and 0: 1");
-  // Two ranges of entries, entries that are matched, documents that are read.
+  // These counts read two ranges of entries, match entries, or read documents.
   EXPECT_EQ(stages(R"({"a": {"$in": [0, 1]}})"), "COUNT IXSCAN(a_1_b_-1) of 6 and 0: 6");
   EXPECT_EQ(stages(R"({"a": 1, "b": {"$mod": [3, 0]}})"), "COUNT IXSCAN(a_1_b_-1) of 3 and 0: 1");
   EXPECT_EQ(stages(R"({"tags": "x"})"), "COUNT FETCH IXSCAN(tags_1) of 6 and 6: 6");
@@ -430,7 +431,7 @@ TEST_P(StoreContract, Covered_PipelinesGiveWhatDocumentsGive) {
   EXPECT_EQ(documents_read(pipelines[3]), 4);
 }
 
-// One transaction in which the writes of one document follow those of another.
+// In one transaction, the writes of one document follow the writes of another.
 TEST_P(StoreContract, Covered_UniqueIndexesFollowTheTypesOfTheirValues) {
   create_index(R"({"u": 1})", true);
   ASSERT_THAT(commit([&](Transaction& transaction) -> Status {
@@ -473,7 +474,7 @@ TEST_P(StoreContract, Explain_EntriesAreMatchedBeforeDocumentsAreRead) {
   const Explained second = explain(R"({"name": {"$gte": "user5"}, "n": {"$mod": [10, 3]}})");
   EXPECT_EQ(second.returned, 5);
   EXPECT_EQ(second.documents, 5);
-  // Only the documents have the other fields.
+  // The index does not have the field `m`, so the documents are read.
   EXPECT_EQ(explain(R"({"name": {"$gte": "user5"}, "m": null})").documents, 55);
 }
 
@@ -496,10 +497,11 @@ TEST_P(StoreContract, Planner_TakesTheIndexThatReadsLess) {
   EXPECT_EQ(fine.plan, "FETCH IXSCAN(fine_1)");
   EXPECT_EQ(fine.keys, 2);
   EXPECT_GE(fine.rejected, 1U);
-  // The same condition, on a value that nearly all documents have and on one that only one has.
+  // The planner gets the same field with a value that nearly all documents have, and with a value
+  // that only one document has.
   EXPECT_EQ(explain(R"({"mostly": 0, "fine": 8})").plan, "FETCH IXSCAN(fine_1)");
   EXPECT_EQ(explain(R"({"mostly": 1, "fine": {"$lt": 200}})").plan, "FETCH IXSCAN(mostly_1)");
-  // A range with fewer entries than a point.
+  // This range has fewer entries than the point.
   EXPECT_EQ(explain(R"({"coarse": 1, "fine": {"$gt": 297}})").plan, "FETCH IXSCAN(fine_1)");
   // A few matches are sorted. Many are read in the requested order.
   EXPECT_EQ(explain(R"({"mostly": 1, "fine": {"$gte": 0}})", {.sort = R"({"fine": 1})"}).plan,

@@ -154,9 +154,9 @@ TEST_P(StoreContract, Find_BadSpecifications_AreErrors) {
     EXPECT_THAT(collection()->count(*view, doc(R"({"$nosuch": []})")),
                 FailedWith(ErrorCode::kBadValue));
   };
-  check();  // if the collection exists
+  check();  // the collection does not exist
   insert(R"({"_id": 1})");
-  check();  // and if it does not
+  check();  // the collection exists
 }
 
 TEST_P(StoreContract, Find_Hint_TakesThatIndexOrIsBadValue) {

@@ -150,7 +150,7 @@ TEST_P(StoreContract, IndexProperties_Conflicts_AreThoseOfServers) {
               FailedWith(ErrorCode::kIndexOptionsConflict));
   EXPECT_THAT(try_create_index_as(R"({"key": {"a": 1}, "name": "a", "sparse": true})"),
               FailedWith(ErrorCode::kIndexKeySpecsConflict));
-  // Another index on the same keys.
+  // These are other indexes on the same keys.
   create_index_as(R"({"key": {"a": 1}, "name": "sparse", "sparse": true})");
   create_index_as(R"({"key": {"a": 1}, "name": "partial", "partialFilterExpression": {"b": 1}})");
   EXPECT_EQ(index_names().size(), 4U);
@@ -205,7 +205,7 @@ TEST_P(StoreContract, IndexProperties_Partial_ConstrainsItsDocumentsAlone) {
   EXPECT_EQ(find_in(*view, R"({"user": "david"})", find), find_in(*view, R"({"_id": 2})", {}));
 }
 
-// Numbers equal numbers of other types, which such an index does not have.
+// A value may be equal to values of other types, which an index of one type does not have.
 TEST_P(StoreContract, IndexProperties_PartialByType_HidesNoEqualValues) {
   insert(R"({"_id": 1, "a": 5.0})");
   insert(R"({"_id": 2, "a": {"$numberLong": "5"}})");
@@ -244,7 +244,7 @@ TEST_P(StoreContract, IndexProperties_Hidden_IsKeptButNotUsed) {
   insert(R"({"_id": 1, "a": 1})");
   EXPECT_THAT(try_insert(R"({"_id": 2, "a": 1})"), FailedWith(ErrorCode::kDuplicateKey));
   EXPECT_THAT(ids(R"({"a": 1})"), ElementsAre("1"));
-  // It is there already, although the request does not hide it. It stays hidden.
+  // The index exists already, and stays hidden although the request does not hide it.
   create_index_as(R"({"key": {"a": 1}, "name": "h", "unique": true})");
   const auto view = snapshot();
   Find find;

@@ -114,7 +114,7 @@ TEST_P(StoreContract, Insert_IdOfForbiddenType_IsRefused) {
   EXPECT_EQ(count("{}"), 0);
 }
 
-// Servers accept them since 5.0. They are refused only within an _id.
+// Servers since 5.0 accept names that begin with '$', except within an _id.
 TEST_P(StoreContract, Insert_DollarNames_AreStoredButNotInTheId) {
   bson::Builder builder;
   builder.append("_id", int32_t{1}).append("$set", int32_t{1});
@@ -188,7 +188,7 @@ TEST_P(StoreContract, Insert_InvalidNamespace_IsRefused) {
 }
 
 TEST_P(StoreContract, Insert_KeepsBytes) {
-  // Every type, an empty name, an embedded NUL in a string.
+  // Values of many types, an empty name, and a string with a NUL.
   const bson::Document original = doc(R"({"_id": 1, "double": 1.5, "string": "a\u0000b",
       "document": {"": 1}, "array": [1, [2, {"x": null}]], "undefined": {"$undefined": true},
       "bool": false, "int64": {"$numberLong": "9007199254740993"},

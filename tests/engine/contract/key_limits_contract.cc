@@ -64,7 +64,7 @@ TEST_P(StoreContract, KeyLimits_MinIsInclusiveAndMaxIsNot) {
   EXPECT_THAT(between({.max = R"({"a": 0, "b": 0})", .hint = "ab"}), ElementsAre("1"));
   EXPECT_THAT(between({.max = R"({"a": 0, "b": 9})", .hint = "ab"}), IsEmpty());
   EXPECT_THAT(between({.min = R"({"_id": 4})", .hint = "_id_"}), ElementsAre("4", "5"));
-  // With a filter and a sort, in index order and in another one.
+  // These cases have a filter, a sort in the order of the index, or a sort in another order.
   EXPECT_THAT(
       between(
           {.min = R"({"a": 0, "b": 0})", .hint = "ab", .filter = R"({"b": 0, "a": {"$lt": 2}})"}),
@@ -125,7 +125,7 @@ TEST_P(StoreContract, KeyLimits_ReturnKey_GivesTheFieldsOfTheIndex) {
     const auto view = snapshot();
     FindOptions options;
     options.return_key = true;
-    options.show_record_id = true;  // keys leave no room for it
+    options.show_record_id = true;  // has no effect with return_key
     const auto cursor = collection()->find(*view, doc(filter), options);
     EXPECT_THAT(cursor, Succeeded());
     std::vector<std::string> found;

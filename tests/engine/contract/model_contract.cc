@@ -24,7 +24,7 @@ uint64_t chosen_seed() {
   return given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device()();
 }
 
-// About 1,700 operations each.
+// Returns the number of runs. Each run makes about 1,700 operations.
 uint64_t chosen_runs() {
   const char* given = std::getenv("GRIDMOUNT_MODEL_RUNS");
   return given != nullptr ? std::strtoull(given, nullptr, 0) : 1;
@@ -317,9 +317,10 @@ class Model {
 
 class Comparison {
  public:
-  // Without `plans_as_ours`: a server may take another plan for find_one() than for find(); its
-  // index that covers a projection does not tell missing fields from nulls; and {$lte: null} by a
-  // sparse index misses the documents without the field.
+  // If `plans_as_ours` is false, the comparison allows for plans of servers. A server may take
+  // another plan for find_one() than for find(). Its index that covers a projection does not
+  // distinguish missing fields from nulls. A query {$lte: null} by a sparse index misses the
+  // documents without the field.
   Comparison(Store& store, Collection& collection, uint64_t seed, bool plans_as_ours)
       : store_(store),
         collection_(collection),
@@ -354,7 +355,7 @@ class Comparison {
       } else {
         ASSERT_THAT((*transaction)->commit(), Succeeded());
       }
-      // Transactions without a read in between may share a commit.
+      // Transactions without reads between them may share a commit.
       const bool in_a_row = i / 40 % 2 != 0;
       if (in_a_row && !generator_.one_in(12)) continue;
       const auto snapshot = store_.snapshot();
@@ -364,8 +365,8 @@ class Comparison {
   }
 
  private:
-  // A compound index over two arrays cannot hold the document, nor can a hashed one over one array.
-  // In these cases nothing may have changed.
+  // A compound index cannot hold a document with arrays in two of its fields, and a hashed index
+  // cannot hold an array. In these cases the refused operation must have changed nothing.
   template <typename T>
   bool refuses_arrays(const Result<T>& result) {
     constexpr ErrorCode kArrayUnderHashed{16766};
@@ -547,7 +548,7 @@ class Comparison {
     EXPECT_EQ(*counted, static_cast<int64_t>(model_.matches(filter).size()));
   }
 
-  // A store fails when the search begins or when the first document is read.
+  // The search fails when it begins or when its first document is read.
   void expect_refusal(const Result<std::unique_ptr<Cursor>>& cursor) {
     std::optional<Error> refused;
     if (!cursor) {
@@ -613,7 +614,7 @@ class Comparison {
   Collection& collection_;
   const Capabilities capabilities_;
   const bool plans_as_ours_;
-  bool ended_ = false;  // the transaction, by an error
+  bool ended_ = false;  // an error has ended the transaction
   Generator generator_;
   Model model_;
   std::vector<std::string> indexes_;

@@ -34,7 +34,7 @@ TEST_P(StoreContract, Profiler_RecordsWhatItsLevelSays) {
                       "ts": {"$lte": {"$date": "2999-01-01T00:00:00Z"}}, "millis": 0})",
                   "system.profile"),
             1);
-  // Only slow operations, and only of this database.
+  // Level 1 records only slow operations, and only those of this database.
   EXPECT_THAT(profiler.set("test", {.level = 1, .slow = milliseconds(100)}), Succeeded());
   EXPECT_EQ(record(milliseconds(99)), 1);
   EXPECT_EQ(record(milliseconds(101)), 2);

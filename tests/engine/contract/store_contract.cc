@@ -26,7 +26,7 @@ std::string describe(const Error& error) {
 
 void StoreContract::SetUp() {
   if (GetParam().difference) {
-    // "Name/Store"
+    // The name has the form "Name/Store".
     std::string_view test = testing::UnitTest::GetInstance()->current_test_info()->name();
     test = test.substr(0, test.find('/'));
     const std::string_view reason = GetParam().difference(test);

@@ -1,6 +1,6 @@
-// The contract suite of engine/store.h: what an implementation must do. It uses the interface
-// alone. An implementation instantiates the suite StoreContract with a factory (see
-// tests/engine/local/store_contract_test.cc).
+// The contract suite of engine/store.h: the behaviour that each implementation must have. The suite
+// uses the interface alone. An implementation instantiates the suite StoreContract with a factory
+// (see tests/engine/local/store_contract_test.cc).
 #pragma once
 
 #include <gmock/gmock.h>
@@ -23,14 +23,15 @@ struct StoreFactory {
   std::string name;
   // Opens the store in the folder, and makes it if it does not exist.
   std::function<Result<std::unique_ptr<Store>>(const std::filesystem::path& folder)> open;
-  // Called at the end of every test. Verifies that the store is sound, and reports what is not.
+  // Called at the end of every test. Verifies that the store is sound, and reports each fault.
   std::function<void(Store& store)> check;
-  // Returns why a test of that name cannot hold on this store, or nothing. The test is then skipped
-  // with this reason. Only for differences that no capability expresses.
+  // Returns the reason why a test with that name cannot hold on this store, or nothing. The test is
+  // then skipped with this reason. Use this function only for differences that no capability
+  // expresses.
   std::function<std::string_view(std::string_view test)> difference = {};
 };
 
-// Skips the rest of the test where the store does not have the capability.
+// Skips the rest of the test if the store does not have the capability.
 #define GM_NEEDS(capability) \
   if (!store().capabilities().capability) GTEST_SKIP() << "the store has no " #capability
 

@@ -41,7 +41,7 @@ TEST_P(StoreContract, Text_FindsTermsPhrasesAndNoNegations) {
   EXPECT_EQ(*collection()->count(*snapshot(), doc(R"({"$text": {"$search": "pie"}})"), {}), 2);
 }
 
-// The one document of an _id is not sorted, but the sort is checked.
+// A query by _id finds one document and sorts nothing, but its sort is checked all the same.
 TEST_P(StoreContract, Text_ScoreWithoutASearch_IsRefused) {
   insert(R"({"_id": 1, "a": "apple"})");
   const bson::Document by_score = doc(kByScore);
@@ -160,7 +160,7 @@ TEST_P(StoreContract, Text_ChangesOfDocuments_AreFound) {
   update(R"({"_id": 1})", R"({"$set": {"n.a": "running"}})");
   EXPECT_THAT(ids(R"({"$text": {"$search": "plum"}})"), IsEmpty());
   EXPECT_THAT(ids(R"({"$text": {"$search": "run"}})"), ElementsAre("1"));
-  // In another language, the terms are others.
+  // In another language, the text has other terms.
   update(R"({"_id": 1})", R"({"$set": {"language": "none"}})");
   EXPECT_THAT(ids(R"({"$text": {"$search": "run"}})"), IsEmpty());
   EXPECT_EQ(update(R"({"$text": {"$search": "cherry", "$language": "none"}})",
@@ -182,7 +182,7 @@ TEST_P(StoreContract, Text_IndexOfExistingDocuments_WithFieldsBeforeTheTexts) {
   insert(R"({"_id": 3, "k": 1})");
   create_index(R"({"k": 1, "a": "text"})");
   EXPECT_THAT(ids(R"({"$text": {"$search": "apple"}, "k": 1})"), ElementsAre("1"));
-  // The index lacks documents without terms, and is not used without a search.
+  // The index lacks documents without terms, so only a search uses it.
   EXPECT_THAT(ids(R"({"k": 1})"), UnorderedElementsAre("1", "3"));
   const auto view = snapshot();
   EXPECT_THAT(collection()->count(*view, doc(R"({"$text": {"$search": "apple"}})"), {}),

@@ -60,7 +60,7 @@ TEST_P(StoreContract, Snapshot_OfTheSameVersion_HasTheSameContents) {
     (void)begin();
     EXPECT_EQ(snapshot()->version(), version) << "a transaction without a commit";
   }
-  // Short transactions too, which the store may combine.
+  // The version also changes after short transactions, which the store may combine.
   for (const TransactionKind kind : {TransactionKind::kShort, TransactionKind::kMayBlock}) {
     for (int i = 0; i < 3; ++i) {
       const std::optional<uint64_t> last = snapshot()->version();
@@ -144,7 +144,8 @@ TEST_P(StoreContract, Transactions_ThatWriteToOneDocument_ConflictWithoutTurns) 
   EXPECT_THAT(find("{}"), ElementsAre(R"({ "_id" : 1, "n" : 1 })"));
 }
 
-// Otherwise the change would wait for the transaction, and the transaction for the change.
+// The change does not belong to the transaction: it would wait for the transaction, and the
+// transaction for the change.
 TEST_P(StoreContract, Ddl_OfWhatTheTransactionHasUsed_IsRefusedWhereItHappensAtOnce) {
   GM_NEEDS(transactions);
   if (store().capabilities().transactional_catalog) {
@@ -162,7 +163,7 @@ TEST_P(StoreContract, Ddl_OfWhatTheTransactionHasUsed_IsRefusedWhereItHappensAtO
   EXPECT_THAT(db()->rename(*transaction, "other", {"test", "c"}, true),
               FailedWith(kOperationNotSupportedInTransaction));
   EXPECT_THAT(db()->drop_database(*transaction), FailedWith(kOperationNotSupportedInTransaction));
-  // Into the database that the transaction has used, from another one.
+  // A pipeline of another database writes into the database that the transaction has used.
   for (const char* stage : {R"({"0": {"$out": {"db": "test", "coll": "new"}}})",
                             R"({"0": {"$merge": {"into": {"db": "test", "coll": "new"}}}})"}) {
     EXPECT_THAT(store().database("elsewhere")->collection("c")->aggregate(*transaction, doc(stage)),

@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::ElementsAreArray;
 
-// find() and find_one() read in the same order.
+// With this sort, find() and find_one() read in the same order.
 constexpr const char* kById = R"({"_id": 1})";
 
 TEST_P(StoreContract, Wildcard_FindsWhatAScanFinds) {
