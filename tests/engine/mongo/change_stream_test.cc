@@ -1,6 +1,7 @@
-// Goal: a change stream reports what others change and nothing else, each change at least once and
-// in order, over failures of the server too; and says so where it cannot go on. Method: two stores
-// on a replica set of MongoDB's server, whose fail points fail the stream's commands.
+// Goal: a change stream reports the changes of others and nothing else. It reports each change at
+// least once and in order, even if the server fails, and returns an error when it cannot continue.
+// Method: two stores on a replica set of MongoDB's server. Fail points make the stream's commands
+// fail.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -63,7 +64,7 @@ class ChangeStreamTest : public ServerWithFailPoints {
              ->insert(*transaction, std::move(document).finish()));
     must(transaction->commit());
   }
-  // "<operation> <_id>".
+  // Returns "<operation> <_id>".
   static std::string text_of(bson::View event) {
     std::string text(event["operationType"].as_string());
     if (const auto key = event.find("documentKey")) {
@@ -71,7 +72,7 @@ class ChangeStreamTest : public ServerWithFailPoints {
     }
     return text;
   }
-  // The text of each event until there has been none for the stream's patience.
+  // Returns the text of each event, until the stream has waited for its patience without an event.
   static std::vector<std::string> events(ChangeStream& stream) {
     std::vector<std::string> found;
     while (true) {
@@ -124,7 +125,8 @@ TEST_F(ChangeStreamTest, ResumeToken_LeadsToTheNextEvent) {
   EXPECT_THAT(events(*stream), ElementsAre("insert 2", "insert 3"));
 }
 
-// Without events, the place in the log goes on all the same, so that it does not fall out of it.
+// Without events, the resume token moves on too, so that its position does not fall out of the
+// server's log.
 TEST_F(ChangeStreamTest, ResumeToken_GoesOnWithoutEvents) {
   const auto stream = must(watch());
   ASSERT_THAT(events(*stream), IsEmpty());
@@ -181,14 +183,14 @@ TEST_F(ChangeStreamTest, DroppedDatabase_InvalidatesTheStream) {
   EXPECT_EQ(batch.error().code(), engine::kInvalidResumeToken);
   EXPECT_FALSE(engine::is_resumable(batch.error()));
   EXPECT_EQ(stream->next().error().code(), engine::kInvalidResumeToken);
-  // The server says the same to a stream that goes on all the same.
+  // A stream that continues from this token gets the same error from the server.
   const bson::Document token(stream->resume_token());
   const auto resumed = watch(token);
   ASSERT_FALSE(resumed);
   EXPECT_EQ(resumed.error().code(), engine::kInvalidResumeToken);
 }
 
-// The server of this test keeps its whole log, so a fail point says that a part is gone.
+// The server of this test keeps its whole log, so a fail point makes it report a missing part.
 TEST_F(ChangeStreamTest, LostHistory_IsSaidByTheCode) {
   bson::Document token;
   {

@@ -1,6 +1,6 @@
 // Tests of the Store contract that do not hold over a server, for a reason that no capability
-// expresses. Each table says why. MongoDB's server decides what is right: if it does something else
-// than the contract says, our code is corrected or the test is listed here.
+// expresses. Each table has the reasons. MongoDB's server decides what is right: if it differs from
+// the contract, our code is corrected or the test is listed here.
 //
 // Thread-safety: the functions are pure.
 #pragma once

@@ -1,7 +1,7 @@
-// Goal: what engine/mongo makes of MongoDB's own server fulfils the Store contract, as far as the
-// server can. The server decides what is right where the contract leaves a choice.
+// Goal: a Store of engine/mongo over MongoDB's own server fulfils the Store contract, as far as the
+// server can. If the contract leaves a choice, the server decides what is right.
 // Method: the suite of tests/engine/contract over a replica set of one member and over a standalone
-// server. Each is started once, and each test begins without databases.
+// server. Each server is started once, and each test begins without databases.
 
 #include <map>
 
@@ -16,7 +16,7 @@ namespace {
 using peer::MongodKind;
 using peer::MongodProcess;
 
-// The servers of this program, which end with it.
+// The servers that this program starts. They end with the program.
 class Servers : public testing::Environment {
  public:
   void SetUp() override { peer::require_mongod(); }
@@ -25,7 +25,7 @@ class Servers : public testing::Environment {
   Result<std::string> uri(MongodKind kind) {
     std::unique_ptr<MongodProcess>& server = running_[kind];
     if (!server) {
-      // Plans as our explain reports them.
+      // With this parameter, the server makes plans of the form that our explain reports.
       GM_ASSIGN(server, MongodProcess::start(
                             kind, {"--setParameter", "internalQueryForceClassicEngine=true"}));
     }

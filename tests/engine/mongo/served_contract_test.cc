@@ -1,6 +1,7 @@
-// Goal: what engine/mongo makes of our own server fulfils the Store contract, as far as a
+// Goal: a Store of engine/mongo over our own server fulfils the Store contract, as far as a
 // standalone server can.
-// Method: the suite of tests/engine/contract by a driver's library over the socket of a server.
+// Method: the suite of tests/engine/contract, through a driver's library and the socket of a
+// server.
 
 #include "engine/local/integrity/structure_check.h"
 #include "engine/local/open_store.h"

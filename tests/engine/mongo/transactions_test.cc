@@ -1,6 +1,6 @@
 // Goal: a transaction over a replica set ends as the drivers' specification "Transactions" says
-// when the server fails on the way. Method: fail points of MongoDB's server (failCommand) answer in
-// its place.
+// when the server fails on the way.
+// Method: fail points (failCommand) of MongoDB's server answer instead of the server.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ class FailingServer : public ServerWithFailPoints {
   std::unique_ptr<engine::Store> store_;
 };
 
-// libmongoc itself commits again once, so three failures need a further try.
+// libmongoc itself retries a commit once, so three failures need another try by the store.
 TEST_F(FailingServer, Commit_OfUnknownResult_IsTriedAgain) {
   const auto transaction = must(store_->begin());
   must(insert(*transaction, 1));
@@ -134,7 +134,7 @@ TEST_F(FailingServer, ManyDocuments_AreInsertedWithFewCommands) {
     made.push_back(std::move(document).finish());
   }
   views.assign(made.begin(), made.end());
-  // 20 MB are two commands. The third one is refused.
+  // The 20 MB need two commands. The fail point refuses a third one.
   fail_command(R"({"skip": 2})", R"({"failCommands": ["insert"], "errorCode": 112})");
   auto transaction = must(store_->begin());
   must(engine::insert_all(*documents(), *transaction, views));
