@@ -19,7 +19,7 @@ namespace {
 
 using Numbers = std::vector<int32_t>;
 
-// {d: [{k: 1, v: [...]}, ...], v: [...]}
+// The document {d: [{k: 1, v: [...]}, ...], v: [...]}.
 struct Model {
   struct Group {
     int32_t k;
@@ -56,7 +56,7 @@ std::string text_of(const Numbers& numbers) {
   return text + "]";
 }
 
-// One operator with its operand as JSON, and what it does to an array.
+// One operator with its operand as JSON, and its effect on an array.
 struct Operation {
   std::string name;
   std::string operand;

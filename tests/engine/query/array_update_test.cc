@@ -35,7 +35,7 @@ void expect_results(const std::vector<Case>& cases) {
   }
 }
 
-// These are refused when the update is parsed, if there is no document.
+// If a case has no document, the update is refused when it is parsed.
 void expect_refused(const std::vector<Refused>& cases) {
   for (const Refused& one : cases) {
     const Result<Update> update = Update::parse(parse_json(one.update));

@@ -62,7 +62,7 @@ TEST(CanonicalForm, Filters_AreShownAsServersShowThem) {
   }
 }
 
-// Compared as text, because JSON takes the operator for a value.
+// The test compares texts, because the JSON parser takes {$regex, $options} for a value.
 TEST(CanonicalForm, RegularExpressions_AreOperators) {
   const std::string shown_as = R"({ "a" : { "$regex" : "^x", "$options" : "i" } })";
   for (const char* const filter :

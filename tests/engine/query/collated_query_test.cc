@@ -1,6 +1,6 @@
 // Goal: filters, expressions, plans, sorts, updates and projections compare strings by the
-// collation, wherever they compare values, but nowhere else. Method: the results are those of
-// mongod 6.0.5 for the same commands.
+// collation, wherever they compare values, but nowhere else.
+// Method: the results are those of mongod 6.0.5 for the same commands.
 
 #include <gtest/gtest.h>
 
@@ -73,7 +73,7 @@ TEST(CollatedPlanTest, IndexHasBoundsOnlyForWhatHoldsNoStrings) {
   EXPECT_TRUE(plan("{'a': {'$gt': 5}}", "{'a': 1}").provides_sort);
 }
 
-// The index has the collation of the first queries, and not that of the others.
+// The index has the collation of the first queries, but not that of the others.
 TEST(CollatedPlanTest, IndexWithACollation_HasBoundsForQueriesWithIt) {
   const std::vector<IndexDefinition> indexes = {*IndexDefinition::parse(
       parse_json("{'key': {'a': 1}, 'name': 'a', 'collation': {'locale': 'en', 'strength': 2}}"))};

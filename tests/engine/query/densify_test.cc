@@ -223,7 +223,8 @@ TEST_F(DensifyTest, MadeDocuments_HaveALimit) {
            "Generated 500001 documents in $densify, which is over the limit of 500000."}});
 }
 
-// The partitions have the same limit (6007200). They pass it only if an index gives the order.
+// The partitions have the same limit (6007200), but they exceed it only if an index gives the
+// order.
 TEST_F(DensifyTest, Sort_HasItsMemoryLimit) {
   run.memory_bytes_max = 1'000;
   std::string documents = "{'_id': 0, 'v': 0}";

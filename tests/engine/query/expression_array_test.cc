@@ -288,7 +288,7 @@ TEST(ArrayExpressionTest, Variables) {
       kArrays);
 }
 
-// Elements of an array as {a: [...], i: begin, n: length}, and the expected array as JSON.
+// A document {a: [...], i: begin, n: length} with the elements of an array.
 struct Model {
   std::vector<int32_t> elements;
   int32_t begin;

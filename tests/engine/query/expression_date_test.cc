@@ -49,7 +49,7 @@ TEST(DateExpressionTest, Parts) {
           {"{'$hour': {'date': T(2020-07-01T10:00:00Z), 'timezone': '$zone'}}", "12"},
           {"{'$hour': {'date': T(2020-01-01T10:00:00Z), 'timezone': '$zone'}}", "11"},
           {"{'$hour': {'date': T(2050-07-01T10:00:00Z), 'timezone': '$zone'}}", "12"},
-          // The rule after the last recorded change, also on the southern hemisphere.
+          // The rule after the last recorded change is used, also on the southern hemisphere.
           {"{'$hour': {'date': T(2100-01-15T00:00:00Z), 'timezone': 'Australia/Sydney'}}", "11"},
           {"{'$hour': {'date': T(2100-07-15T00:00:00Z), 'timezone': 'Australia/Sydney'}}", "10"},
           {"{'$minute': {'date': T(1880-01-01T00:00:00Z), 'timezone': '$zone'}}", "53"},

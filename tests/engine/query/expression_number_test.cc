@@ -1,4 +1,5 @@
-// Goal: expressions on numbers give MongoDB's values, types and errors. Method: tables.
+// Goal: expressions on numbers give MongoDB's values, types and errors.
+// Method: tables.
 
 #include <random>
 
@@ -32,7 +33,8 @@ TEST(NumberExpressionTest, Arithmetic) {
           {"{'$add': [500, '$t', 500.4]}", "T(2020-01-01T00:00:01Z)"},
           {"{'$add': ['$t', '$t']}", "!16612 only one date allowed in an $add expression"},
           {"{'$add': ['$t', '$big']}", "!15 date overflow in $add"},
-          // The sum is rounded once, half towards zero, but half to even if it is a decimal.
+          // The sum is rounded once. A half is rounded towards zero, or to even if the sum is a
+          // decimal.
           {"{'$toLong': {'$add': [T(1970-01-01T00:00:01Z), 2.5]}}", "L(1002)"},
           {"{'$toLong': {'$add': [T(1970-01-01T00:00:01Z), 3.5]}}", "L(1003)"},
           {"{'$toLong': {'$add': [T(1970-01-01T00:00:01Z), 2.51]}}", "L(1003)"},
@@ -282,7 +284,7 @@ TEST(NumberExpressionTest, Percentiles) {
       kNumbers);
 }
 
-// Sums in any order. The model adds in 128 bits.
+// The sums are of random integers. The model adds in 128 bits.
 TEST(NumberExpressionTest, RandomSumsOfIntegersAreExact) {
   std::mt19937_64 random(20200229);
   for (int round = 0; round < 300; ++round) {

@@ -318,7 +318,8 @@ bson::Document nested(int depth, std::string_view name) {
   return std::move(builder).finish();
 }
 
-// The variable counts as one of the 200 parts that a path may have. It is CURRENT if none is named.
+// A path may have 200 parts, including the variable. Without a named variable, the variable is
+// CURRENT.
 TEST(ExpressionTest, PartsOfPathsAreLimited) {
   for (const std::string before : {"$a", "$$ROOT.a"}) {
     std::string path = before;
@@ -357,7 +358,7 @@ TEST(ExpressionTest, MemoryIsLimited) {
       evaluate_to_text(*expression.find("x"), parse_json("{'s': 'text'}")).starts_with("!146 "));
 }
 
-// If the array were built until it no longer fits, the message would name the size.
+// If the array were built until it no longer fits, the message would name another size.
 TEST(ExpressionTest, Range_BeyondTheMemory_IsRefusedAtOnce) {
   for (const char* range : {"[0, '$n']", "['$n', 0, -1]"}) {
     const bson::Document expression = parse_json("{'x': {'$range': " + std::string(range) + "}}");

@@ -1,4 +1,5 @@
-// Goal: expressions on strings give MongoDB's values and errors. Method: tables.
+// Goal: expressions on strings give MongoDB's values and errors.
+// Method: tables.
 
 #include "tests/engine/query/expression_cases.h"
 

@@ -13,8 +13,8 @@
 
 namespace gridmount::query {
 
-// Replaces a '~' at the beginning of a name with '$'. libbson's JSON parser would take {$type: ...}
-// and {$regex: ...} for older forms of values, so the tests write {~type: ...}.
+// Replaces a '~' at the beginning of a name with '$'. The JSON parser takes $regex with $options
+// for a value, so the tests write ~regex and ~options.
 inline bson::Document with_dollars(bson::View document) {
   const auto renamed = [](std::string_view key) {
     return key.starts_with('~') ? "$" + std::string(key.substr(1)) : std::string(key);

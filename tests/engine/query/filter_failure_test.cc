@@ -70,8 +70,8 @@ TEST(FilterFailureTest, Manual) {
   });
 }
 
-// For a condition on the field a: name, condition, value of a or "" for none, and what follows
-// specifiedAs.
+// Each case is a condition on the field `a`: the operator's name, the condition, the value of `a`
+// or "" for none, and the fields after specifiedAs.
 TEST(FilterFailureTest, Operators) {
   struct OperatorCase {
     std::string name;
@@ -199,7 +199,7 @@ TEST(FilterFailureTest, Logic) {
   });
 }
 
-// For a schema of the property p: the schema, the value, and the `details`.
+// Each case is a schema of the property `p`: the schema, the value, and the `details`.
 TEST(FilterFailureTest, SchemaKeywords) {
   struct KeywordCase {
     std::string schema;

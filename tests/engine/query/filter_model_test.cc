@@ -355,7 +355,7 @@ TEST(FilterModelTest, RandomFilters_MatchWhatTheyMean) {
       ASSERT_TRUE(explanation.find("operatorName")) << show(specification);
     }
   }
-  // The counts are neither all nor none.
+  // Some documents match, but not all.
   EXPECT_GT(matching, random_rounds(3000));
   EXPECT_LT(matching, random_rounds(27'000));
 }

@@ -107,7 +107,7 @@ TEST(FilterOperatorsTest, Arrays) {
       {"{'a': {'$size': 2.0}}", {"{'a': [1, [2]]}"}, {"{'a': [1]}"}},
       {"{'a.b': {'$size': 1}}", {"{'a': [{'b': 1}, {'b': [1]}]}"}, {"{'a': [{'b': 1}]}"}},
       {"{'a': {'$all': [null]}}", {"{}", "{'a': null}", "{'a': [1, null]}"}, {"{'a': [1]}"}},
-      // What is no operator is a value, as for mongod 6.0.5.
+      // A document whose name is not an operator is a value, as for mongod 6.0.5.
       {"{'a': {'$all': [{'$unknown': 1}]}}", {"{'a': {'$unknown': 1}}"}, {"{'a': 1}"}},
       {"{'a': {'$all': [[]]}}", {"{'a': []}", "{'a': [[], 1]}"}, {"{'a': [1]}", "{}"}},
       {"{'a.b': {'$all': [1, 2]}}", {"{'a': [{'b': 1}, {'b': 2}]}"}, {"{'a': [{'b': 1}]}"}},

@@ -154,7 +154,6 @@ TEST(FilterTest, Elements) {
   });
 }
 
-// libbson's JSON takes {$type: 1} for a part of its old form of binary data.
 Result<Filter> type_filter(const bson::Value& type) {
   bson::Builder filter;
   filter.open_document("a").append("$type", type).close();
@@ -361,8 +360,8 @@ TEST(FilterTest, MatchedPosition) {
       {"{'a.b': {'$exists': true}}", "{'a': [{'c': 1}, {'b': 1}]}", 1},
       {"{'a.0': {'$exists': true}}", "{'a': [7, 8]}", std::nullopt},
       {"{'a.b': {'$exists': false}}", "{'a': [7, 8]}", std::nullopt},
-      // Of several conditions on arrays the one tested last counts: for a projection the last one,
-      // for an update the one that servers test last.
+      // If several conditions are on arrays, the one tested last counts. For a projection this is
+      // the last condition, for an update the condition that servers test last.
       {"{'a': {'$exists': true}, 'b': 2}", "{'a': [1], 'b': [1, 2]}", 0, 1},
       {"{'b': 2, 'a': {'$exists': true}}", "{'a': [1], 'b': [1, 2]}", 0},
       {"{'a': {'$exists': true, '$eq': 2}}", "{'a': [1, 2]}", 0, 1},

@@ -162,7 +162,7 @@ TEST_F(GraphLookupTest, InFacetsAndOtherPipelines) {
   });
 }
 
-// More values than one query requests, and more documents than fit in memory.
+// The search needs more values than one query requests, and then more memory than it may use.
 TEST_F(GraphLookupTest, ManyDocuments) {
   std::string documents = "[{'_id': -1, 'to': [";
   constexpr int kDocuments = 5000;

@@ -1,6 +1,7 @@
 // Goal: every computation can be interrupted. Each expression, stage, filter and update that takes
 // long ends within a tenth of a second of its time limit.
-// Method: each gets inputs for which it would take seconds to minutes, and 20 ms of processor time.
+// Method: each computation has inputs for which it would take seconds to minutes, and may use 20 ms
+// of processor time.
 
 #include <gtest/gtest.h>
 
@@ -23,14 +24,14 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr auto kLimit = milliseconds(20);
-// The limit is a tenth of a second, but a busy machine needs longer for the same work. Sanitizers
+// The goal is a tenth of a second, but a busy machine needs longer for the same work. Sanitizers
 // slow down the work between two checks.
 constexpr auto kExceededMax = milliseconds(kSanitized ? 5000 : 250);
 
 constexpr int32_t kElements = 200'000;
 constexpr size_t kTextBytes = size_t{4} << 20;
 
-// Returns the numbers in no particular order.
+// Maps the numbers below kElements to the same numbers in another order.
 int32_t shuffled(int32_t i) {
   return static_cast<int32_t>((int64_t{i} * 7919 + 17) % kElements);
 }
@@ -101,7 +102,7 @@ Status evaluate(const std::string& expression) {
 }
 
 TEST(InterruptionSweepTest, Expressions_End) {
-  // Each is evaluated as often as necessary.
+  // The test evaluates each expression many times, so that even a fast one takes too long.
   const char* const kExpressions[] = {
       "{'$regexMatch': {'input': '$letters', 'regex': '(?:a|c)*!!'}}",
       "{'$regexMatch': {'input': '$text', 'regex': '(a*b|a)*+c'}}",

@@ -29,7 +29,7 @@ std::string evaluate(const std::string& expression) {
   return evaluate_to_text(*parse_json("{'x': " + expression + "}").find("x"), bson::View());
 }
 
-// Makes a loop of `rounds` squared rounds.
+// Returns an expression with a loop of a million rounds.
 std::string rounds(const std::string& loop, const std::string& body) {
   return "{'" + loop + "': {'input': {'$range': [0, 1000000]}, " + body + "}}";
 }
@@ -79,7 +79,8 @@ TEST(ArenaTest, WhatGrows_TakesTheMemoryOfItsLastSize) {
   }
 }
 
-// A long unfinished array, with another array built within each of several elements.
+// Builds a long array whose last element is another such array, and so on. Each outer array is
+// unfinished while the inner one is built.
 TEST(ArenaTest, WhatIsBegun_CountsWithWhatIsWithin) {
   const auto nested = [](int depth) {
     std::string expression = "1";
@@ -104,7 +105,7 @@ TEST(ArenaTest, WhatIsBegun_CountsWithWhatIsWithin) {
   EXPECT_EQ(evaluate_within(nested(1), 400'000), ErrorCode{0});
   EXPECT_EQ(evaluate_within(nested(2), 600'000), ErrorCode{0});
   EXPECT_EQ(evaluate_within(nested(10), 600'000), ErrorCode{146});
-  // Afterwards none of its memory is counted.
+  // After clear(), the evaluation's memory is not counted.
   VariableScope scope;
   const bson::Document document = parse_json("{'x': " + nested(2) + "}");
   const auto expression = parse_expression(*document.find("x"), scope);

@@ -11,7 +11,7 @@
 namespace gridmount::query {
 namespace {
 
-// Schemas of the property p.
+// Checks schemas of the property `p`.
 void check_schemas(std::vector<FilterCase> cases) {
   const auto document = [](std::string& value) { value = "{'p': " + value + "}"; };
   for (FilterCase& one : cases) {
@@ -265,7 +265,8 @@ TEST(JsonSchemaTest, Refused) {
       {"{'not': 1}", 14,
        "$jsonSchema keyword 'not' must be an object, but found an element of type int"},
   };
-  // In the schema of the document, in a nested one, and everywhere it may be written.
+  // Each schema is tested as the schema of the document, and wherever a nested schema may be
+  // written.
   for (const char* around :
        {"SCHEMA", "{'properties': {'p': SCHEMA}}", "{'items': [SCHEMA]}", "{'items': SCHEMA}",
         "{'additionalItems': SCHEMA}", "{'not': SCHEMA}", "{'anyOf': [{}, SCHEMA]}",

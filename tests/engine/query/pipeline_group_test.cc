@@ -42,7 +42,7 @@ TEST_F(PipelineGroupTest, Ids) {
        "[{'_id': {'x': 1}, 'n': 2}, {'_id': null, 'n': 4}, {'_id': {'x': 1, 'y': 2}, 'n': 1}]"},
       {"[{'$group': {'_id': {'k': '$b.x', 'l': '$no'}, 'n': {'$count': {}}}}]",
        "[{'_id': {'k': 1}, 'n': 3}, {'_id': {}, 'n': 4}]"},
-      // If there is only one field, missing is null.
+      // If the _id has only one field, a missing value of the field is null.
       {"[{'$group': {'_id': {'k': '$b.x'}, 'n': {'$count': {}}}}]",
        "[{'_id': {'k': 1}, 'n': 3}, {'_id': {'k': null}, 'n': 4}]"},
       {"[{'$group': {'_id': {'k': {'l': '$b.x'}}, 'n': {'$count': {}}}}]",
@@ -139,7 +139,8 @@ TEST_F(PipelineGroupTest, Values) {
   });
 }
 
-// $top and the like sort by the values of expressions. The results were taken from mongod 6.0.5.
+// $top and similar accumulators sort by the values of expressions. The results were taken from
+// mongod 6.0.5.
 TEST_F(PipelineGroupTest, TopOfArrays_SortsByExpressions) {
   storage.set("c",
               "[{'_id': 1, 'a': [{'b': 1, 'c': 1}]}, {'_id': 2, 'a': []},"
@@ -157,7 +158,7 @@ TEST_F(PipelineGroupTest, TopOfArrays_SortsByExpressions) {
        "{'output': '$_id', 'n': 9, 'sortBy': {'a.b': 1, '_id': -1}}}}}}, {'$project': {'r': 1}}]",
        "[{'_id': 2, 'r': [2, 4]}, {'_id': 4, 'r': [2, 4]}]"},
   });
-  // All but the last have the same key. Its place is that of the oldest.
+  // All documents but the last have the same key. The last document takes the place of the oldest.
   storage.set("c", "[{'_id': 1}, {'_id': 2}, {'_id': 3}, {'_id': 4, 'k': 1}]");
   expect({
       {"[{'$group': {'_id': null, 'r': {'$bottomN': {'output': '$_id', 'n': 3, 'sortBy': {'k': "

@@ -62,7 +62,7 @@ TEST_F(PipelineJoinTest, Lookup_Equality) {
        "'r': [{'_id': 'D', 'of': 5}]}, {'_id': 6, 'r': []}]"},
   });
   expect({
-      // Replaces a field of that name, or goes into a field of a document.
+      // The results replace a field of that name, or go into a field of a document.
       {"[{'$match': {'_id': 1}}, {'$lookup': {'from': 'f', 'localField': 'a', 'foreignField': 'k', "
        "'as': "
        "'a'}}]",
@@ -162,8 +162,8 @@ TEST_F(PipelineJoinTest, Lookup_Pipeline) {
   });
 }
 
-// The storage is asked for what the comparison with the variable implies, so that it can use an
-// index. It is not asked for what comes after a stage that changes the documents.
+// The storage gets the conditions that a comparison with the variable implies, so that it can use
+// an index. It does not get conditions that follow a stage that changes the documents.
 TEST_F(PipelineJoinTest, Lookup_ConditionsOnVariables_ReachTheStorage) {
   storage.set("c", "[{'_id': 1, 'a': 5}, {'_id': 2}]");
   storage.set("f", "[{'_id': 'A', 'k': 5}, {'_id': 'B', 'k': [5]}, {'_id': 'C'}]");
@@ -361,7 +361,8 @@ TEST_F(PipelineJoinTest, Facet) {
   });
 }
 
-// More input than the pipelines get at once, so each of them stops in the middle and continues.
+// There is more input than the pipelines get at once, so each of them stops in the middle and
+// continues.
 TEST_F(PipelineJoinTest, Facet_OverMuchInput) {
   FakePipelineStorage::Documents& documents = storage.collections[{"", "c"}];
   const std::string text(100000, 'x');

@@ -110,7 +110,7 @@ TEST_F(PipelineStageTest, SortSkipLimit) {
       {"[{'$limit': 2}, {'$sort': {'a': 1}}, {'$limit': 1}, {'$project': {'a': 1}}]",
        "[{'_id': 2, 'a': 1}]"},
       {"[{'$limit': 2}, {'$match': {'a': 1}}, {'$project': {'a': 1}}]", "[{'_id': 2, 'a': 1}]"},
-      // A sort by a field that was removed.
+      // The sort is by a field that was removed.
       {"[{'$project': {'_id': 1}}, {'$sort': {'a': 1}}]",
        "[{'_id': 1}, {'_id': 2}, {'_id': 3}, {'_id': 4}]"},
   });

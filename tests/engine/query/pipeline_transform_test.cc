@@ -56,7 +56,7 @@ TEST_F(PipelineTransformTest, Project) {
       {"[{'$limit': 1}, {'$project': {'x': ['$a', '$no', {'k': '$no'}]}}]",
        "[{'_id': 1, 'x': [3, null, {}]}]"},
       {"[{'$limit': 1}, {'$project': {'a': '$$REMOVE', 'no': '$no'}}]", "[{'_id': 1}]"},
-      // Fields that no later stage reads.
+      // No later stage reads some of these fields.
       {"[{'$project': {'a': 1, 'b': 1}}, {'$project': {'a': 1}}, {'$limit': 1}]",
        "[{'_id': 1, 'a': 3}]"},
       {"[{'$project': {'b': 1}}, {'$project': {'b.x': 1, '_id': 0}}, {'$limit': 1}]",
@@ -90,7 +90,7 @@ TEST_F(PipelineTransformTest, AddFields) {
   expect({
       {"[{'$addFields': {'z': '$a'}}, {'$project': {'b': 0, 'c': 0}}]",
        "[{'_id': 1, 'a': 3, 'z': 3}]"},
-      // Replaces existing fields.
+      // The stage replaces existing fields.
       {"[{'$set': {'a': 'new', '_id': 2}}, {'$project': {'b': 0, 'c': 0}}]",
        "[{'_id': 2, 'a': 'new'}]"},
       {"[{'$set': {'b.y': 1, 'a.k': 2}}, {'$unset': 'c'}]",
@@ -104,7 +104,7 @@ TEST_F(PipelineTransformTest, AddFields) {
       {"[{'$set': {'a': '$b', 'b': '$a'}}, {'$project': {'c': 0}}]",
        "[{'_id': 1, 'a': {'x': 1}, 'b': 3}]"},
       {"[{'$set': {}}, {'$project': {'a': 1}}]", "[{'_id': 1, 'a': 3}]"},
-      // The field is not read, but its subfields can be written.
+      // No stage reads the field, but its subfields can be written.
       {"[{'$set': {'b.y': 1}}, {'$project': {'k': '$b.y'}}]", "[{'_id': 1, 'k': 1}]"},
       {"[{'$set': {'a': 1}}, {'$project': {'b': 1}}]", "[{'_id': 1, 'b': {'x': 1}}]"},
   });

@@ -79,7 +79,7 @@ TEST(PipelineUpdateTest, Variables_HaveTheirValuesByName) {
       "{'$set': {'c': {'$map': {'input': '$$list', 'in': {'$add': ['$$this', '$$x']}}}}}]",
       "{'x': {'$numberLong': '1'}, 'list': [1, 2], 'unused': null}");
   ASSERT_TRUE(update) << update.error().message();
-  // Applied twice, to show that no state of a document remains.
+  // The update is applied twice, to show that it keeps no state of a document.
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(show(update->apply(parse_json("{'_id': 1}"))->document),
               show(parse_json("{'_id': 1, 'a': 1, 'b': 5, 'c': [2, 3]}")));
@@ -172,7 +172,7 @@ TEST(PipelineUpdateTest, DeeperThanDocumentsMayBe_IsRefused) {
   for (; applied && applications < 300; ++applications) applied = deepen->apply(applied->document);
   ASSERT_FALSE(applied);
   EXPECT_EQ(applied.error().code(), ErrorCode::kOverflow);
-  // The document with 179 nested arrays.
+  // The last accepted document has 179 nested arrays.
   EXPECT_EQ(applications, 180);
 }
 

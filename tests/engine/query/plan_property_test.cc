@@ -1,8 +1,9 @@
-// Goal: every document that matches a filter has a key within the bounds of each plan for it. If
-// bounds are called exact, no other document has one. A plan that claims to provide a sort does.
+// Goal: every document that matches a filter has a key within the bounds of each plan for the
+// filter. If the plan calls the bounds exact, no other document has such a key. A plan that claims
+// to provide a sort provides it.
 // Method: random documents, filters, indexes and sorts from small domains. A hint forces each
-// index. Keys and bounds are those of the local store, so the test checks what its scans rely on.
-// The seed is printed on failure, and GRIDMOUNT_TEST_SEED replays it.
+// index. Keys and bounds are those of the local store, so the test checks the keys and bounds on
+// which the store's scans rely. The seed is printed on failure, and GRIDMOUNT_TEST_SEED replays it.
 
 #include <gtest/gtest.h>
 
@@ -116,7 +117,7 @@ class Generator {
 
   const std::string& path() { return paths_[below(paths_.size())]; }
 
-  // {path: 1 or -1, ...}, each path once.
+  // Returns {path: 1 or -1, ...} with each path at most once.
   bson::Document keys() {
     Builder builder;
     std::vector<std::string> used;
@@ -176,7 +177,7 @@ class Generator {
     }
   }
 
-  // A comparison as an expression, or two of which both must hold.
+  // Appends a comparison as an expression, or two comparisons that must both hold.
   void append_expression(Builder& builder, std::string_view name) {
     static const char* const kComparisons[] = {"$eq", "$eq", "$ne", "$lt", "$lte", "$gt", "$gte"};
     builder.open_document(name);
@@ -275,8 +276,7 @@ class Collection {
     return make_plan(filter, sort, definitions_, multikey_, hint);
   }
 
-  // The documents that a plan's scan returns, in its order. `certain` lists those that need no
-  // check.
+  // A document that a plan's scan returns. `certain` is true if the document needs no check.
   struct Found {
     size_t document;
     bool certain;
@@ -344,8 +344,8 @@ class Collection {
   std::vector<bool> multikey_;
 };
 
-// The number of cases that checked something. Without it, a planner that never bounds anything
-// would pass.
+// Counts the cases that checked something. Without these counts, a planner that never bounds
+// anything would pass.
 struct Counts {
   size_t bounded = 0;
   size_t skipped = 0;  // documents outside the bounds

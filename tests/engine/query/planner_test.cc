@@ -65,7 +65,7 @@ std::string plan(const Indexes& indexes, const std::string& filter, const std::s
   return describe(*made, indexes);
 }
 
-// Returns a list of `count` values.
+// Returns {path: {$in: [0, 1, ...]}} with `count` values.
 bson::Document list_of(int32_t count, const std::string& path) {
   bson::Builder filter;
   filter.open_document(path).open_array("$in");
@@ -89,7 +89,7 @@ TEST(PlannerTest, ManyPoints_AreOneInterval) {
   EXPECT_EQ(describe(many, one), "{'a': 1} [0..299999]");
 }
 
-// With two long lists, the planner walks along both.
+// The planner intersects two long lists in one pass along both.
 TEST(PlannerTest, ManyPointsTwice_AreIntersected) {
   Indexes one;
   one.add("{'a': 1}");
@@ -156,7 +156,6 @@ TEST(PlannerTest, Bounds) {
             "{'a': 1, 'b': 1} { \"$undefined\" : true }null \"x\" exact");
 }
 
-// A document in the array at the position lacks the field, which a filter treats as null.
 TEST(PlannerTest, BoundsOfTypes) {
   Indexes one;
   one.add("{'a': 1}");
@@ -164,13 +163,14 @@ TEST(PlannerTest, BoundsOfTypes) {
   EXPECT_EQ(plan(one, "{'a': {'$type': 'int'}}"),
             "{'a': 1} [{ \"$numberDouble\" : \"NaN\" }..{ \"$numberDouble\" : \"Infinity\" }]");
   EXPECT_EQ(plan(one, "{'a': {'$type': ['null', 'string']}}"), "{'a': 1} null[\"\"..{  })");
-  // The bounds of a number include those of another one.
+  // The bounds for one type of numbers include the numbers of all types.
   EXPECT_EQ(plan(one, "{'a': {'$type': 'number'}}"), plan(one, "{'a': {'$type': 'int'}}"));
   for (const char* const type : {"array", "regex", "minKey", "undefined", "javascript"}) {
     EXPECT_EQ(plan(one, "{'a': {'$type': ['bool', '" + std::string(type) + "']}}"), "scan") << type;
   }
 }
 
+// A document in the array `a` lacks the field `0`, which a filter treats as null.
 TEST(PlannerTest, Positions) {
   Indexes position;
   position.add("{'a.0': 1}");
@@ -213,7 +213,7 @@ TEST(PlannerTest, Expressions) {
   EXPECT_EQ(plan(Indexes().add("{'a.0': 1}"), "{'$expr': {'$eq': ['$a.0', 5]}}"), "scan");
 }
 
-// A filter that is kept, without a time of its own, has another $$NOW in each match.
+// A filter without a time of its own has another $$NOW in each match.
 TEST(PlannerTest, ExpressionsWithTheTime_OfAKeptFilter_HaveNoBounds) {
   const Indexes indexes = Indexes().add("{'a': 1}");
   const bson::Document specification = parse_json("{'$expr': {'$lt': ['$a', '$$NOW']}}");
@@ -262,7 +262,7 @@ TEST(PlannerTest, Sort) {
   EXPECT_EQ(plan(indexes, "{'a': 1}", "{'a': -1, 'b': 1}"), "{'a': 1, 'b': 1} 1 sorted exact");
 }
 
-// Callers leave out the sort where servers do.
+// The planner does not omit the sort of one document. Its callers do so where servers do.
 TEST(PlannerTest, Sort_OfOneDocument_IsASort) {
   const Indexes indexes = Indexes().add("{'_id': 1}");
   EXPECT_EQ(plan(indexes, "{'_id': 5}", "{'a': 1, 'b': -1}"), "{'_id': 1} 5 exact");

@@ -55,7 +55,7 @@ TEST(PositionalUpdateTest, TheMatchedElement) {
        "The positional operator did not find the match needed from the query.", 2},
       {"{'_id': 1}", "{'_id': 1}", "{'$set': {'b.$': 9}}",
        "The positional operator did not find the match needed from the query.", 2},
-      // No condition in a negation has a position.
+      // Conditions in a negation have no position.
       {"{'a': {'$not': {'$ne': 2}}}", "{'a': [1, 2]}", "{'$set': {'a.$': 9}}",
        "The positional operator did not find the match needed from the query.", 2},
       {"{'a': {'$not': {'$not': {'$gt': 1}}}}", "{'a': [1, 2]}", "{'$set': {'a.$': 9}}",
@@ -246,7 +246,7 @@ TEST(PositionalUpdateTest, TouchedPaths) {
   EXPECT_EQ(update->touched_paths(), (std::vector<std::string>{"a.b", "d", "e"}));
 }
 
-// A path into every element of an array, and an array whose elements are all named.
+// One update has a path into every element of an array. The other one names each element.
 TEST(PositionalUpdateTest, ManyElements) {
   constexpr int kCount = 20'000;
   bson::Builder before;

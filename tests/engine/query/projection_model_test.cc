@@ -36,13 +36,13 @@ struct Slice {
   int32_t limit;
 };
 
-// A projection as the questions that it answers about a field.
+// Answers the questions about a field by which a projection decides.
 struct Model {
   bool inclusive;
   std::vector<Names> paths;
   std::vector<Slice> slices;
 
-  // Whether the whole field is included or excluded.
+  // Returns true if the whole field is included or excluded.
   bool is_named(const Names& field) const {
     return std::any_of(paths.begin(), paths.end(),
                        [&](const Names& path) { return begins_with(field, path); });
@@ -212,7 +212,7 @@ TEST(ProjectionModel, RandomProjections) {
                 bson::Value(static_cast<int32_t>(model.inclusive)));
       model.paths.push_back(path);
     }
-    // A projection with slices only excludes nothing.
+    // A projection of slices alone is an exclusion of nothing.
     if (model.paths.size() == model.slices.size() && model.inclusive) continue;
     const bson::Document projection = std::move(specification).finish();
     SCOPED_TRACE(show(projection) + " of " + show(document));

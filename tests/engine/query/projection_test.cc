@@ -78,7 +78,7 @@ void expect_cuts(const char* document, const char* filter, const std::vector<Cut
 TEST(ProjectionTest, Slice) {
   expect_cuts("{'_id': 1, 'a': [1, 2, 3, 4], 'b': 5}", "{}",
               {
-                  // Alone, it is an exclusion of nothing.
+                  // $slice alone is an exclusion of nothing.
                   {"{'a': {'$slice': 2}}", "{'_id': 1, 'a': [1, 2], 'b': 5}"},
                   {"{'a': {'$slice': -1}}", "{'_id': 1, 'a': [4], 'b': 5}"},
                   {"{'a': {'$slice': 0}}", "{'_id': 1, 'a': [], 'b': 5}"},
@@ -134,7 +134,7 @@ TEST(ProjectionTest, Positional) {
           {"{'a.b.$': 1}", "{'_id': 1, 'a': [{'b': 2}]}"},
           {"{'a': {'b.$': 1}, 'a.c': 1}", "{'_id': 1, 'a': [{'b': 2, 'c': 3}]}"},
           {"{'_id': 0, 'a.$': 1, 'd': {'$slice': 1}}", "{'a': [{'b': 2, 'c': 3}], 'd': [5]}"},
-          // Another array, at the same position.
+          // The array is another one, and the position is the same.
           {"{'d.$': 1, 'a': 1}", "{'_id': 1, 'a': [{'b': 1}, {'b': 2, 'c': 3}], 'd': [6]}"},
           {"{'e.f.$': 1}", "{'_id': 1, 'e': {'f': [8]}}"},
           {"{'g.$': 1}", "{'_id': 1, 'g': 9}"},

@@ -1,5 +1,5 @@
-// Goal: $setWindowFields computes what servers compute: for each function, over each kind of
-// window, with the errors of servers. So does $fill, which is made of it.
+// Goal: $setWindowFields computes what servers compute, for each function, over each kind of
+// window, with the errors of servers. $fill, which is built on $setWindowFields, does the same.
 //
 // Method: tables. The results were taken from mongod 6.0.5.
 
@@ -15,8 +15,8 @@ class SetWindowFieldsTest : public testing::Test {
   void expect(const std::vector<PipelineCase>& cases) { expect_results(run, cases); }
   void refuse(const std::vector<PipelineRefusal>& refusals) { expect_refused(run, refusals); }
 
-  // {output: {r: function}} over the documents in the order of `sort`. The results are those of
-  // {r: ...} alone.
+  // Runs {output: {r: function}} over the documents in the order of `sort`, and compares the field
+  // `r` of the results.
   void expect_window(const std::string& sort,
                      const std::vector<std::pair<std::string, std::string>>& cases) {
     for (const auto& [function, results] : cases) {

@@ -53,7 +53,7 @@ TEST(SortTest, Arrays_ByLeastAscendingAndGreatestDescending) {
   EXPECT_TRUE(comes_before("{'a.b': 1}", "{'a': [{'b': 9}, {}]}", "{'a': {'b': 1}}"));
 }
 
-// As in an index: an array element that is not a document lacks the field, which is null.
+// As in an index, an array element that is not a document lacks the field, which is null.
 TEST(SortTest, ArraysOnTheWay) {
   EXPECT_EQ(key("{'a.b': 1}", "{'a': [1, {'b': 5}]}"), "null");
   EXPECT_EQ(key("{'a.b': -1}", "{'a': [1, {'b': 5}]}"), "5");
@@ -80,14 +80,14 @@ TEST(SortTest, ArraysUnderSeveralParts) {
   EXPECT_EQ(key("{'a.b': 1, 'a.c': 1}", "{'a': [{'b': [1], 'c': [2]}]}"), kRefused);
   EXPECT_EQ(key("{'a': 1, 'b': 1}", "{'a': [1, 2], 'b': 4}"), "1 4");
   EXPECT_EQ(key("{'a.0': 1, 'a': 1}", "{'a': [5, 2]}"), "5 2");
-  // Also if a part enters its array by position, but not if both are within one array.
+  // The same holds if a part enters its array by position, but not if both are within one array.
   EXPECT_EQ(key("{'a.0': 1, 'b.0': 1}", "{'a': [1], 'b': [1]}"), kRefused);
   EXPECT_EQ(key("{'a.0.c': 1, 'b': 1}", "{'a': [{'c': 1}], 'b': []}"), kRefused);
   EXPECT_EQ(key("{'a.0': 1, 'a': 1}", "{'a': [[7], 2]}"), "7 2");
   EXPECT_EQ(key("{'a.0.c': 1, 'a.c': 1}", "{'a': [[{'c': 1}]]}"), "1 null");
 }
 
-// No document of a collection has an array there, but documents of a pipeline may.
+// The _id of a stored document is never an array, but that of a document in a pipeline may be.
 TEST(SortTest, ByIdAlone_ArraysAreWhole) {
   EXPECT_TRUE(comes_before("{'_id': 1}", "{'_id': null}", "{'_id': []}"));
   EXPECT_TRUE(comes_before("{'_id': 1}", "{'_id': 'x'}", "{'_id': ['a']}"));

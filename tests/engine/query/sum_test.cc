@@ -1,7 +1,7 @@
 // Goal: $sum, $avg and the standard deviations give what MongoDB 6.0 gives, digit by digit and type
 // by type, wherever they are used.
-// Method: a table of arrays with the server's results, and random arrays. Each is summed by
-// $project, by $group and by an update.
+// Method: a table of arrays with the server's results, and random arrays. $project, $group and an
+// update compute the sums of each array.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ std::string canonical(bson::View document) {
 
 class SumTest : public ::testing::Test {
  protected:
-  // Returns {s, a, p, q} for an array of numbers.
+  // Returns {s, a, p, q}, the results of the four operators, for an array of numbers.
   std::string by_stages(const std::string& stages, const std::string& array) {
     storage_.set("c", "[{'_id': 1, 'a': " + array + "}]");
     const bson::Document parsed = PipelineRun::parse_stages(stages);
@@ -157,7 +157,7 @@ TEST_F(SumTest, EachPlace_GivesTheSame) {
                                              "'x'",
                                              "null"};
   for (int i = 0; i < 500; ++i) {
-    // The last kinds are used rarely.
+    // The last five kinds are used rarely.
     const size_t kinds = random() % 8 == 0 ? kNumbers.size() : kNumbers.size() - 5;
     std::string array = "[";
     for (unsigned n = random() % 8; n > 0; --n) {

@@ -1,5 +1,5 @@
-// Goal: text searches split texts into terms, match and score documents as servers do. Method:
-// examples whose answers mongod 6.0.5 has given. The oracle compares random ones.
+// Goal: text searches split texts into terms, match and score documents as servers do.
+// Method: examples with the answers of mongod 6.0.5. tests/oracle compares random searches.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -125,7 +125,7 @@ TEST(TextIndex, Scores_AreThoseOfServers) {
   EXPECT_EQ(score(R"({"a": "apple apple apple banana"})"), 1.53125);
   EXPECT_EQ(score(R"({"n": [{"x": "apple"}, {"x": "cherry apple"}]})"), 1.75);
   EXPECT_EQ(score(R"({"a": "apple", "language": "none"})"), std::nullopt);
-  // An array within an array is not indexed, and neither is a document in place of a text.
+  // The index omits arrays within arrays, and documents in place of texts.
   EXPECT_EQ(score(R"({"a": [["apple"]]})"), std::nullopt);
   EXPECT_EQ(score(R"({"a": {"x": "apple"}})"), std::nullopt);
 }

@@ -26,7 +26,7 @@ constexpr int kConflict = 40;
 using Names = std::vector<std::string>;
 
 struct Node {
-  // In comparison order. The two integers are one kind.
+  // The kinds are in comparison order, except that the two integers are one kind.
   enum class Kind { kNull, kInt32, kInt64, kText, kDocument, kArray };
   Kind kind = Kind::kNull;
   int64_t number = 0;

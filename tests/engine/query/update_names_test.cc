@@ -23,7 +23,7 @@ std::string shown(bson::View document) {
   return text;
 }
 
-// Returns the document, or "code".
+// Returns the document, the code of an error, or "parsing: " and the message of a parse error.
 std::string applied(const std::string& update, const std::string& before) {
   const Result<Update> parsed = parse_update(update);
   if (!parsed) return "parsing: " + parsed.error().message();
@@ -130,7 +130,7 @@ TEST(UpdateNames, AReplacement_CountsAsItIsGiven) {
   }
 }
 
-// Whether {$timestamp: {t: 0, i: 0}} was replaced in a document.
+// Returns true if {$timestamp: {t: 0, i: 0}} was replaced in a document.
 bool is_filled_in(const std::string& shown) {
   return shown.find("'t':0,'i':0") == std::string::npos;
 }
