@@ -20,7 +20,7 @@ struct TestSequence {
   std::vector<bson::Document> documents;
 };
 
-// {<command>: 1, $db: "test"}
+// Returns {<command>: 1, $db: "test"}.
 bson::Document command(std::string_view name);
 
 void put_32(Bytes& bytes, uint32_t number);
@@ -46,7 +46,7 @@ Bytes op_update(std::string_view collection, bson::View filter, bson::View updat
 Bytes op_delete(std::string_view collection, bson::View filter, uint32_t flags = 0);
 Bytes compressed(const Bytes& plain, Compressor compressor);
 
-// Parses a reply of either kind. Fails the test if it is malformed.
+// A reply of either kind.
 struct ReadReply {
   int32_t opcode = 0;
   int32_t request_id = 0;
@@ -63,6 +63,7 @@ struct ReadReply {
   int32_t code() const;
   std::string errmsg() const;
 };
+// Parses a reply of either kind. Fails the test if it is malformed.
 ReadReply read_reply(std::span<const uint8_t> bytes);
 
 }  // namespace gridmount::wire

@@ -323,7 +323,8 @@ TEST_F(AuthenticationTest, MechanismsOfUsersThatDoNotExist_AreThoseThatSomeHave)
                                                   R"([ "SCRAM-SHA-1", "SCRAM-SHA-256" ])"));
 }
 
-// What the server shows of a user that does not exist must stay as long as that of an existing one.
+// The answers about a user that does not exist must stay the same, like those about an existing
+// one.
 TEST_F(AuthenticationTest, Decoys_StayTheSameAfterARestart) {
   const auto shown = [&](const std::string& user) {
     Client client(7, remote());
@@ -342,7 +343,7 @@ TEST_F(AuthenticationTest, Decoys_StayTheSameAfterARestart) {
   EXPECT_EQ(shown("nobody"), absent);
   EXPECT_EQ(shown("ann"), existing);
 
-  // An earlier version left none.
+  // A store of an earlier version has no secret.
   good(R"({"delete": "system.keys", "deletes": [{"q": {}, "limit": 0}]})", "admin");
   restart({.authentication = true});
   const std::string other = shown("nobody");
@@ -350,7 +351,7 @@ TEST_F(AuthenticationTest, Decoys_StayTheSameAfterARestart) {
   restart({.authentication = true});
   EXPECT_EQ(shown("nobody"), other);
 
-  // Without log-ins everybody could read it.
+  // Without log-ins, everybody could read the secret, so the server removes it when it starts.
   restart({.authentication = false});
   make_user("bob", "read", "shop");
   EXPECT_EQ(good(secret, "admin", "n"), "0");
@@ -461,14 +462,15 @@ TEST_F(AuthenticationTest, Hello_BeginsTheLogIn) {
   const bson::Document answer = proceed(client, 1, proof.last(payload_of(speculative)), "shop");
   EXPECT_EQ(field(answer, "done"), "true");
   EXPECT_EQ(code(client, R"({"find": "c"})", "shop"), "ok");
-  // A mechanism that cannot be used is left out.
+  // The reply omits an authentication with a mechanism that cannot be used.
   EXPECT_EQ(field(run_as(client,
                          R"({"hello": 1, "speculativeAuthenticate": {"saslStart": 1,
                              "mechanism": "PLAIN", "db": "shop", "payload": ""}})",
                          "admin"),
                   "speculativeAuthenticate"),
             "missing");
-  // So is a mechanism for which the user has no credentials. The driver then takes the other one.
+  // The reply also omits a mechanism for which the user has no credentials. The driver then takes
+  // the other mechanism.
   good(R"({"createUser": "old", "pwd": "secret", "roles": [], "mechanisms": ["SCRAM-SHA-1"]})",
        "shop");
   const bson::Document other = run_as(
@@ -502,7 +504,7 @@ TEST_F(AuthenticationTest, TheFirstUser_IsMadeFromThisMachine) {
   const std::string create = R"({"createUser": "root", "pwd": "secret", "roles": ["root"]})";
   EXPECT_EQ(code(remote_client, create, "admin"), "13");
   EXPECT_EQ(code(local_client, R"({"find": "c"})"), "13");
-  // Nobody's users are merged.
+  // A merge of no users is accepted.
   good(
       R"({"_mergeAuthzCollections": 1, "tempUsersCollection": "admin.none", "db": "", "drop": true})",
       "admin");
@@ -549,7 +551,8 @@ TEST_F(AuthenticationTest, Users_AreShownWithoutTheirSecrets) {
   EXPECT_EQ(good(R"({"dropAllUsersFromDatabase": 1})", "shop", "n"), "1");
 }
 
-// mongorestore sends this. Its temporary collection is an exact copy of a dump's users.
+// mongorestore sends _mergeAuthzCollections. Its temporary collection is an exact copy of a dump's
+// users.
 TEST_F(AuthenticationTest, UsersOfADump_AreMerged) {
   make_user("ann", "read", "shop");
   make_user("bob", "read", "shop");
@@ -593,7 +596,7 @@ TEST_F(AuthenticationTest, UsersOfADump_AreMerged) {
   EXPECT_EQ(ids(), R"([ "admin.restorer", "other.eve", "shop.ann" ])");
 }
 
-// Tools compare the two versions before they restore users.
+// Tools compare the two schema versions before they restore users.
 TEST_F(AuthenticationTest, TheFormOfUsers_IsTold) {
   EXPECT_EQ(good(R"({"getParameter": 1, "authSchemaVersion": 1})", "admin", "authSchemaVersion"),
             "5");

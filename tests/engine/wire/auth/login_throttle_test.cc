@@ -1,4 +1,4 @@
-// Goal: password guesses become slow, right passwords do not, nobody is locked out by others, and
+// Goal: password guesses become slow, but right passwords do not. Nobody can lock out others, and
 // memory stays bounded.
 #include "engine/wire/auth/login_throttle.h"
 
@@ -71,7 +71,7 @@ TEST_F(LoginThrottleTest, OldFailures_AreForgotten) {
   EXPECT_EQ(pause(), 0s);
 }
 
-// One failure is forgiven each minute, however the failures lie in these minutes.
+// One failure is forgiven each minute, whenever in these minutes the failures occur.
 TEST_F(LoginThrottleTest, FailuresOfOneHost_SomewhatMoreOftenThanTheyAreForgiven_HardlyAddUp) {
   for (int i = 0; i < kSharedFree; ++i) {
     now_ += 55s;

@@ -1,6 +1,6 @@
 // Goal: no user can read, write, learn or end more than the user's roles permit, whatever the form
-// of the request: repeated keys, views, lists of several databases, and what remains when the users
-// are gone.
+// of the request: repeated keys, views, lists of several databases, and access after all users were
+// removed.
 // Method: clients that authenticate by certificates, one for each role.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class RightsTest : public ServiceTest {
     good(R"({"insert": "c", "documents": [{"_id": 1}]})", "b");
   }
 
-  // An authenticated client with one role.
+  // Returns an authenticated client with one role.
   std::unique_ptr<Client> with(const std::string& role, const std::string& database) {
     const std::string subject = "CN=" + role + "-" + database;
     const std::string user = R"({"createUser": ")" + subject + R"(", "roles": [{"role": ")" + role +
@@ -138,7 +138,7 @@ TEST_F(RightsTest, Views_AreReadWithTheRightsOfTheReader) {
   good(R"({"drop": "tempusers"})", "admin");
   good(R"({"insert": "tempusers", "documents": [{"_id": 1}]})", "admin");
   EXPECT_EQ(code(*reader, R"({"find": "tempusers"})", "admin"), "ok");
-  // The collections that a view of it joins count as well.
+  // The rights for the collections that a view of that name joins are needed as well.
   good(R"({"drop": "tempusers"})", "admin");
   good(R"({"create": "tempusers", "viewOn": "system.js", "pipeline": [{"$unionWith": "things"}]})",
        "admin");
@@ -225,7 +225,7 @@ TEST_F(RightsTest, LocalhostException_IsThereInAFreshStore) {
   EXPECT_EQ(code(local, R"({"createUser": "me", "pwd": "x", "roles": ["root"]})", "admin"), "ok");
 }
 
-// Two users with a cursor each, in a session of the same id.
+// Two users have a cursor each, in sessions with the same id.
 class SessionRightsTest : public RightsTest {
  protected:
   static constexpr std::string_view kId =
@@ -244,13 +244,14 @@ class SessionRightsTest : public RightsTest {
   static std::string user_of(const std::string& database) {
     return R"({"user": "CN=read-)" + database + R"(", "db": "$external"})";
   }
-  // The field `uid` for the user with the role read in that database.
+  // Returns the field `uid` for the user with the role read in that database.
   static std::string uid_of(const std::string& database) {
     const std::string bytes =
         *digest(DigestAlgorithm::kSha256, "CN=read-" + database + "@$external");
     return R"("uid": {"$binary": {"base64": ")" + to_base64(bytes) + R"(", "subType": "00"}})";
   }
-  // Returns whose cursors are left after the command. They were opened before it.
+  // Opens a cursor for each of the two users, runs the command, and returns the users whose cursors
+  // are left.
   std::string left_after(Client& client, const std::string& command,
                          const std::string& expected = "ok") {
     const std::string lsid = R"("lsid": {)" + std::string(kId) + "}";
@@ -349,7 +350,7 @@ TEST_F(SessionRightsTest, EndSessions_EndsThoseOfTheOwnUser_AlsoIfAnotherHasUsed
   }
 }
 
-// Where nobody must log in, sessions belong to nobody.
+// Without authentication, sessions belong to nobody.
 TEST_F(RightsTest, Sessions_WithoutLogIns_AreOfNoUser) {
   restart({});
   run(R"({"createUser": "ann", "pwd": "secret", "roles": []})", "admin");

@@ -88,7 +88,7 @@ TEST(Scram, WrongLastMessages_AreRefused) {
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().code(), kAuthenticationFailed);
     EXPECT_FALSE(scram.succeeded());
-    // There is no second attempt.
+    // A conversation has no second attempt.
     EXPECT_FALSE(scram.finish(right));
   }
 }

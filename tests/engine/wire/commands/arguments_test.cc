@@ -37,7 +37,7 @@ TEST_F(ArgumentsOfCommands, Fields_Wrong_AreNamed) {
   EXPECT_EQ(bad(R"({"find": "c"})", "a b"), "73: Invalid database name: 'a b'");
 }
 
-// Drivers reject a whole reply with a string that is not UTF-8.
+// Drivers reject a whole reply if one of its strings is not UTF-8.
 TEST_F(ArgumentsOfCommands, Messages_AreUtf8) {
   EXPECT_THAT(bad(R"({"aggregate": "c", "cursor": {}, "pipeline": [{"$set": {
                       "x": {"$regexMatch": {"input": "x", "regex": "a", "options": "ö"}}}}]})"),
@@ -172,7 +172,7 @@ TEST_F(ArgumentsOfCommands, Hello_ThatAwaitsAChange_IsAnsweredAtItsTime) {
     ASSERT_TRUE(std::holds_alternative<bson::Document>(told));
     EXPECT_EQ(field(std::get<bson::Document>(told), "topologyVersion"), version);
   }
-  // The version is of another process, so there is news.
+  // The version is that of another process, so the reply comes at once.
   EXPECT_EQ(field(run(R"({"hello": 1, "maxAwaitTimeMS": 60000, "topologyVersion":
                        {"processId": {"$oid": "0123456789abcdef01234567"},
                         "counter": {"$numberLong": "7"}}})",

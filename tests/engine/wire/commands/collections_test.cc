@@ -167,7 +167,7 @@ TEST_F(CollectionCommands, SystemNames_AreNotMade) {
   for (const char* const name :
        {"system.indexes", "system.namespaces", "system.views", "system.roles", "system."}) {
     const std::string collection = name;
-    // As on servers, system.views may be created, although it is there without that.
+    // As on servers, system.views may be created, although it exists without a `create`.
     EXPECT_EQ(code_of(R"({"create": ")" + collection + "\"}"),
               collection == "system.views" ? 0 : 73)
         << name;

@@ -319,8 +319,8 @@ TEST_F(Crud, Aggregate_CurrentOp_ShowsItself) {
   EXPECT_EQ(code_of(R"({"aggregate": 1, "cursor": {}, "pipeline": [{"$currentOp": {}}]})"), 73);
 }
 
-// The server shows a large command whole, and with truncateOps the beginning of its text and its
-// comment. currentOp truncates.
+// The stage $currentOp shows a large command whole, or, with truncateOps, the beginning of the
+// command's text and its comment. The command currentOp truncates.
 TEST_F(Crud, CurrentOp_OfALargeCommand_IsWholeOrHasItsComment) {
   const std::string match = R"({"$match": {"command.comment": "mine", "x": {"$ne": ")" +
                             std::string(2000, 'x') + R"("}}})";
@@ -384,7 +384,7 @@ TEST_F(Crud, ExplainOfAggregate_TellsOfStages) {
   const auto explain = [](const std::string& fields) {
     return R"({"explain": {"aggregate": "c", "pipeline": )" + fields + "}}";
   };
-  // The part that a find can do is explained like a find.
+  // The part of a pipeline that a find can execute is explained like a find.
   const bson::Document found = run(explain(R"([{"$match": {"_id": 1}}], "cursor": {})"));
   EXPECT_EQ(field(found, "stages"), "missing");
   EXPECT_EQ(field(found, "executionStats.nReturned"), "1");

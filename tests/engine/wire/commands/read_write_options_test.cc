@@ -28,7 +28,7 @@ TEST_F(ReadAndWriteOptions, Writes_WithoutAcknowledgement_TellNothing) {
                                            R"({ "_id" : 7 })"));
 }
 
-// Whoever waits for the journal waits for the result too.
+// A client that waits for the journal waits for the result too.
 TEST_F(ReadAndWriteOptions, Writes_WithJournalAlone_AreAcknowledged) {
   for (const char* const concern :
        {R"({"w": 0, "j": true})", R"({"w": 0, "j": 1})", R"({"w": 0, "fsync": true})"}) {
@@ -54,7 +54,7 @@ TEST_F(ReadAndWriteOptions, SystemVersion_HasTheFeatureCompatibilityVersion) {
   EXPECT_THAT(documents(R"({"aggregate": "system.version", "cursor": {}, "pipeline": []})"),
               ElementsAre(version));
   EXPECT_EQ(good(R"({"count": "system.version"})", "admin", "n"), "1");
-  EXPECT_THAT(find("system.version", "{}"), testing::IsEmpty());  // of another database
+  EXPECT_THAT(find("system.version", "{}"), testing::IsEmpty());  // in the database test
 }
 
 TEST_F(ReadAndWriteOptions, SystemVersion_CannotBeSpoilt) {
@@ -114,7 +114,7 @@ TEST_F(ReadAndWriteOptions, Filters_OfAllCommands_HaveALimitTogether) {
   };
   // Small filters do not count.
   for (int i = 0; i < 20; ++i) EXPECT_EQ(field(run(find_among(100)), "ok"), "1.0");
-  // Cursors keep theirs.
+  // The open cursors keep their filters.
   std::vector<std::string> cursors;
   bson::Document reply;
   while (cursors.size() < 20) {

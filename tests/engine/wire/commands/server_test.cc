@@ -61,7 +61,7 @@ TEST_F(ServerCommands, ServerStatus_Sections_AreThereAndCount) {
     EXPECT_NE(field(status, section), "missing") << section;
   }
   EXPECT_EQ(field(status, "mem"), "missing");
-  // A double without a fraction: mongostat reads it into an integer.
+  // The uptime is a double without a fraction, because mongostat reads it into an integer.
   const double uptime = status.view()["uptime"].as_double();
   EXPECT_EQ(uptime, std::floor(uptime));
   EXPECT_EQ(field(status, "opcounters.insert"), "5");
@@ -267,7 +267,7 @@ TEST_F(ServerCommands, Profile_OfUpdatesAndDeletes_HasEachStatement) {
   EXPECT_EQ(of(4, "ndeleted") + of(4, "docsExamined"), "33");
 }
 
-// A slow find in a thread.
+// A slow find, which a test runs in a thread.
 constexpr const char* kSlowFind = R"({"find": "c", "comment": "slow", "filter": {"$expr": {"$eq": [
     {"$reduce": {"input": {"$range": [0, 5000]}, "initialValue": 0,
                  "in": {"$add": ["$$value", "$$this"]}}}, 1]}}})";
@@ -388,9 +388,9 @@ TEST_F(ServerCommands, Privileges_OfCommands_AreThoseOfMongoDb) {
   EXPECT_EQ(needed(R"({"aggregate": "c", "pipeline": [1, "x", {}]})"), "find on test.c");
   EXPECT_EQ(needed(R"({"explain": {"delete": "c", "deletes": []}})"), "remove on test.c");
   EXPECT_EQ(needed(R"({"serverStatus": 1})"), "serverStatus on cluster");
-  EXPECT_EQ(needed(R"({"listDatabases": 1})"), "");  // it shows what the user may read
+  EXPECT_EQ(needed(R"({"listDatabases": 1})"), "");  // the reply has what the user may read
   EXPECT_EQ(needed(R"({"dropDatabase": 1})"), "dropDatabase on test");
-  EXPECT_EQ(needed(R"({"renameCollection": "a.b", "to": "c.d"})"), "");  // it depends on both
+  EXPECT_EQ(needed(R"({"renameCollection": "a.b", "to": "c.d"})"), "");  // both names count
   EXPECT_EQ(needed(R"({"hello": 1})"), "");
 }
 

@@ -20,7 +20,7 @@ std::string json(bson::View document) {
   return bson::to_json(document, bson::JsonForm::kRelaxed);
 }
 
-// Returns "database: command, sequences", or the code of the error that is the reply.
+// Returns "database: command, sequences", "error " and the code of an error reply, or "closed".
 std::string command_of(const Bytes& bytes) {
   MessageBytes decompressed;
   const Result<IncomingMessage> incoming = read_incoming(bytes, decompressed);
@@ -84,7 +84,7 @@ TEST(LegacyQuery, Modifiers_BecomeFindsFields) {
   EXPECT_EQ(query(R"({"$query": {"a": 1}, "$explain": true})"),
             R"(db: { "explain" : { "find" : "a.b", "filter" : { "a" : 1 } }, )"
             R"("verbosity" : "allPlansExecution" })");
-  // A field with that name that cannot be a filter.
+  // In these queries, the field `query` is a part of the filter.
   EXPECT_EQ(query(R"({"query": "text"})"),
             R"(db: { "find" : "a.b", "filter" : { "query" : "text" } })");
   EXPECT_EQ(query(R"({"a": 1, "query": {"b": 1}})"),

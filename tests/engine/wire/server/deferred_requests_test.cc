@@ -53,7 +53,8 @@ TEST_F(DeferredRequestsTest, Time_ResumesInItsOrder) {
   EXPECT_GE(steady_clock::now() - begin, milliseconds(150));
   EXPECT_FALSE(has_changed(late));
   EXPECT_GE(steady_clock::now() - begin, milliseconds(600));
-  // It is not polled: one call for each, and perhaps one that is a millisecond too early.
+  // The server does not poll: each request is deferred once, and perhaps once more if the timer is
+  // a millisecond early.
   EXPECT_LE(handler_.deferral, 4);
 }
 

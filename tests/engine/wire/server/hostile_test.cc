@@ -178,7 +178,8 @@ class HostileTest : public ServerTest {
     options_.limits.pressed_timeout = milliseconds(100);
     options_.limits.request_bytes_max = 16 * kMiB;
     options_.limits.reply_bytes_max = 16 * kMiB;
-    // A corrupted request may ask for any duration and want no reply. Nothing would end it earlier.
+    // A corrupted request may ask for any duration and want no reply. Without this limit, nothing
+    // would end the request earlier.
     handler_.longest = milliseconds(500);
   }
 };
@@ -191,8 +192,8 @@ TEST_F(HostileTest, RandomMisdeeds_LeaveNothingBehind) {
   start();
   ASSERT_TRUE(is_served());
   ASSERT_TRUE(comes_true([&] { return server_->connections() == 0; }));
-  // After the first round the allocators have what they keep. The attacker may be gone before the
-  // server has even accepted it.
+  // After the first round, the allocators have the memory that they keep. The attacker may be gone
+  // before the server has even accepted the connection.
   { Attacker(seed).attack(connect()); }
   ASSERT_TRUE(comes_true([&] { return server_->connections_created() == 2; }));
   ASSERT_TRUE(comes_true([&] { return server_->connections() == 0; }));
@@ -242,7 +243,8 @@ TEST_F(HostileTest, FloodOfConnections_LeavesTheOwnerHisSocket) {
 }
 
 TEST_F(HostileTest, NoDescriptorsLeft_IsSurvived) {
-  // The type check of an object makes a pipe, and reports a missing pipe as a wrong type.
+  // A sanitizer makes a pipe to check the type of an object, and reports a missing pipe as a wrong
+  // type.
   if (kSanitized) GTEST_SKIP() << "the sanitizers need descriptors themselves";
   start();
   ASSERT_TRUE(is_served());

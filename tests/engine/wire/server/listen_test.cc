@@ -1,5 +1,5 @@
 // Goal: a server listens at the right places: the socket file with its access rights, and TCP
-// addresses with what each needs.
+// addresses with the options that they need.
 // Method: right and wrong files and addresses, and the resulting messages.
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST_F(ListenTest, SocketFile_IsTheOwnersAlone_WhateverTheUmask) {
 }
 
 TEST_F(ListenTest, SocketFile_LeftOver_IsReplaced) {
-  // A listening socket whose file outlives it.
+  // Makes a listening socket whose file outlives the socket.
   Result<SocketFile> file_made = SocketFile::listen(folder_);
   ASSERT_TRUE(file_made);
   std::filesystem::rename(file(), folder_ / "kept");

@@ -27,7 +27,7 @@ TEST(MemoryBudget, FullOne_MakesWait_InTurn) {
   MemoryBudget::Reservation small;
   bool was_granted = false;
   EXPECT_TRUE(budget.acquire(first, 90'000, [] {}));
-  // One request may exceed the budget, so that somebody can always finish.
+  // One request may exceed the budget, so that at least one can always finish.
   EXPECT_FALSE(budget.acquire(overdraws, 50'000, [&] { was_granted = true; }));
   EXPECT_TRUE(was_granted);
   EXPECT_FALSE(budget.is_waited_for());
@@ -124,8 +124,8 @@ TEST(MemoryBudget, WasHigh_SaysSoOnceAfterItHasFallen_AndAsLongAsItIs) {
 class MemoryTest : public ServerTest {
  protected:
   MemoryTest() {
-    // Programs do this too. Otherwise malloc learns from the first large message to keep such
-    // blocks.
+    // The programs set this threshold, too. Otherwise malloc learns from the first large message to
+    // keep such blocks.
     mallopt(M_MMAP_THRESHOLD, 8 * kMebibyte);
     options_.limits.request_bytes_max = 8 * kMebibyte;
     options_.limits.reply_bytes_max = 8 * kMebibyte;
@@ -176,7 +176,8 @@ TEST_F(MemoryTest, HalvesThatFillIt_AreEnded_WhenOthersNeedIt) {
 }
 
 TEST_F(MemoryTest, RepliesNobodyTakes_StayWithinIt_AndAreEnded) {
-  // Each waits until the one before it has been ended. The reader's turn comes after all of them.
+  // Each client waits until the client before it has been disconnected. The reader's turn comes
+  // after all of them.
   options_.limits.pressed_timeout = milliseconds(50);
   start();
   ASSERT_TRUE(is_served());
@@ -191,8 +192,8 @@ TEST_F(MemoryTest, RepliesNobodyTakes_StayWithinIt_AndAreEnded) {
   EXPECT_LT(steady_clock::now() - begin, milliseconds(kSanitized ? 10'000 : 2000));
   RawClient reader = connect();
   EXPECT_TRUE(reader.ask(command("big", kMebibyte)));
-  // One may exceed the budget. Each exists as text, in a Builder and, with spare capacity, in its
-  // vector.
+  // One reply may exceed the budget. Each reply exists as text, in a Builder and, with spare
+  // capacity, in its vector.
   EXPECT_LT(memory_grown_since(before), 8 * kMebibyte + 2 * 4 * 8 * kMebibyte);
   EXPECT_TRUE(comes_true([&] { return server_->connections() <= 12; }));
 }

@@ -31,8 +31,8 @@ std::string line_of(const char* file, std::string_view key) {
   return "0";
 }
 
-// Bounds the duration that a hostile client asks for. It may exceed the clock's range or the test's
-// time.
+// Bounds the duration that a hostile client asks for, which may exceed the clock's range or the
+// test's time.
 milliseconds bounded(int64_t asked, milliseconds most) {
   return milliseconds(std::clamp<int64_t>(asked, 0, most.count()));
 }

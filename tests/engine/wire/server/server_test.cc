@@ -100,7 +100,7 @@ TEST_F(ServerTest, GetMore_ThatMayExhaust_IsAnsweredToItsEnd) {
     answered = reply->request_id;
   }
   EXPECT_TRUE(client.ask(command("ping")));
-  // A client that does not allow it asks for each batch.
+  // A client that does not allow exhaust asks for each batch.
   handler_.batches_left = 2;
   const std::optional<ReadReply> one = client.ask(command("getMore"));
   ASSERT_TRUE(one);
@@ -299,7 +299,7 @@ TEST_F(ServerTest, SenderThatNeverReads_IsNotReadFurther) {
   const auto deadline = steady_clock::now() + milliseconds(500);
   size_t sent = 0;
   while (steady_clock::now() < deadline) sent += client.send_now(request);
-  // Its socket is full. The server holds no more than one reply for it.
+  // The client's socket is full. The server holds no more than one reply for the client.
   EXPECT_LT(sent, 2 * kMegabyte);
   EXPECT_LT(server_->requests(), 100u);
   EXPECT_TRUE(is_served());

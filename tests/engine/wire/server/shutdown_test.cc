@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 TEST_F(ServerTest, Stop_AnswersWhatRuns_ClosesWhatIsIdle_RemovesTheFile) {
-  std::thread([] {}).join();  // the first thread also starts that of a sanitizer
+  std::thread([] {}).join();  // the first thread also starts a sanitizer's thread
   const size_t descriptors = open_descriptors();
   const size_t threads = threads_now();
   start();
@@ -36,7 +36,7 @@ TEST_F(ServerTest, Stop_AnswersWhatRuns_ClosesWhatIsIdle_RemovesTheFile) {
   EXPECT_TRUE(silent.is_closed_within(400));
   EXPECT_TRUE(half.is_closed_within(400));
   EXPECT_EQ(busy.receive()->response_to, 1);
-  // Its further requests are not started any more.
+  // The server does not start the client's further requests.
   EXPECT_FALSE(busy.receive());
   stopper.join();
   EXPECT_FALSE(std::filesystem::exists(folder_ / "gridmount.sock"));
@@ -75,7 +75,7 @@ TEST_F(ServerTest, Stop_WhileACommandGoesOnWhateverItIsTold_Returns) {
   EXPECT_FALSE(server_->stop(milliseconds(50), milliseconds(50)));
   EXPECT_EQ(handler_.running, 1);
   EXPECT_FALSE(server_->stop());
-  // The destructor waits for it.
+  // The destructor waits for the command.
   std::thread opener([&] {
     std::this_thread::sleep_for(milliseconds(50));
     handler_.open_gate();

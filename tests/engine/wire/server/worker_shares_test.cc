@@ -17,7 +17,7 @@ namespace {
 
 using Kind = WorkerShares::Kind;
 
-// The turns that one account holds, and those it waits for.
+// The turns that one account holds, and the turns for which it waits.
 class TestAccount {
  public:
   TestAccount(WorkerShares& shares, Kind kind, std::string account)
