@@ -7,10 +7,10 @@
 
 namespace gridmount::local::testing {
 
-// Runs the job in a child process and returns what the job returns. If the child ends in another
-// way, or is ended after a minute, the result describes its status. Changes that the job makes to
-// memory stay in the child. While this function runs, no other thread of this process may be
-// working. Throws std::runtime_error if no child can be made.
+// Runs the job in a child process and returns the result of the job. If the child ends in another
+// way, or a signal ends it after a minute, the result describes its status. Changes that the job
+// makes to memory stay in the child. While this function runs, no other thread of this process may
+// be working. Throws std::runtime_error if no child can be made.
 std::string in_child(const std::function<std::string()>& job);
 
 }  // namespace gridmount::local::testing

@@ -103,8 +103,8 @@ void CrashDisk::apply_entry(std::map<std::string, size_t>& entries, const Event&
 
 std::map<std::string, size_t> CrashDisk::entries(std::mt19937_64& random) const {
   std::map<std::string, size_t> entries = entries_;
-  // Either everything up to some change, as with a journal, or any of the changes, because nobody
-  // promises an order.
+  // The disk has either all changes up to some point, as with a journal, or any of the changes,
+  // because no order is promised.
   const size_t count = pending_entries_.size();
   const bool in_order = random() % 2 == 0;
   const size_t reached = random() % (count + 1);
@@ -138,7 +138,7 @@ FileContents CrashDisk::contents(const File& file, std::mt19937_64& random) cons
       versions[page].push_back(current.page(page));
     }
   }
-  // Disks that wrote nearly everything, nearly nothing, and an amount in between.
+  // Some disks have written nearly everything, some nearly nothing, and some an amount in between.
   constexpr uint64_t kChances[] = {0, 2, 10, 50, 90, 98, 100};
   const uint64_t percent_old = kChances[random() % std::size(kChances)];
   const bool newest_only = random() % 3 == 0;

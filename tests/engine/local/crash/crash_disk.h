@@ -1,4 +1,4 @@
-// Builds from a recording what the disk may hold after a power failure.
+// Builds the contents that the disk may have after a power failure, from a recording.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct CrashImage {
 };
 
 // The disk just before an event of the recording. advance() moves to a later event. The disk has
-// everything that a finished sync covered. What came later may be in any of these states:
+// everything that a finished sync covered. Later changes may be in any of these states:
 // - each page has one of its versions since then, including the old one, or sometimes a torn one,
 //   with some of its 512-byte sectors from one version and the rest from another;
 // - a file has the old or the new length, or reaches to the last page that the disk has;
@@ -34,10 +34,10 @@ class CrashDisk {
 
   // Moves to just before the event `cut`, which must not be before the present one.
   void advance(size_t cut);
-  // Returns what the disk may have after a power loss.
+  // Returns contents that the disk may have after a power loss.
   CrashImage image(std::mt19937_64& random) const;
-  // Return the kernel's state, which remains after a kill of the process: the image, and which file
-  // has which name.
+  // Return the kernel's state, which remains after a kill of the process: the image, and the names
+  // of the files.
   CrashImage whole() const;
   std::map<std::string, size_t> whole_entries() const;
 

@@ -164,7 +164,8 @@ Status DocumentsSubject::increment(engine::Transaction& transaction, std::mt1993
   return {};
 }
 
-// Overwrites and lengthens a Binary. After the first time, the store has it in patches.
+// Inserts a Binary, or overwrites a part of it and may lengthen it. After the first overwrite, the
+// store has the Binary in patches.
 Status DocumentsSubject::overwrite(engine::Transaction& transaction, std::mt19937_64& random,
                                    Facts& facts) {
   const std::string name = "blobs";
@@ -308,7 +309,7 @@ Result<bool> DocumentsSubject::steps_of_several(int writers, std::mt19937_64& ra
 }
 
 Result<bool> DocumentsSubject::step(std::mt19937_64& random, Facts& facts, bool may_be_durable) {
-  // In most workloads these writers share commits, with others of another kind in between.
+  // Most transactions are short, so they can share commits. Some are of the other kind.
   const auto kind =
       random() % 8 == 0 ? engine::TransactionKind::kMayBlock : engine::TransactionKind::kShort;
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_->begin(kind));

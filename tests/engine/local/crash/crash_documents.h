@@ -1,5 +1,5 @@
-// The document workload of crash tests: collections are created, filled, indexed, renamed and
-// dropped in transactions, some of them durable.
+// The document workload of crash tests. It creates, fills, indexes, renames and drops collections
+// in transactions, some of them durable.
 #pragma once
 
 #include <memory>

@@ -44,7 +44,8 @@ std::string random_bytes(std::mt19937_64& random, size_t size) {
   return bytes;
 }
 
-// The sum over all recordings, to verify that the requests had an effect.
+// The bytes that all recordings have returned to the file system. The test verifies that there are
+// some.
 uint64_t bytes_given_back = 0;
 
 Status checked(int code) {
@@ -134,7 +135,7 @@ Status KeysAndValuesSubject::put(Trees& trees, std::mt19937_64& random, Facts& f
   return {};
 }
 
-// About one in thirty of these is too large for the log.
+// Makes many changes. About one in thirty of these transactions is too large for the log.
 Status KeysAndValuesSubject::change_much(Trees& trees, std::mt19937_64& random, Facts& facts) {
   const size_t bytes_max = random() % 30 == 0 ? 80'000 : 10'000 + random() % 50'000;
   for (size_t bytes = 0; bytes < bytes_max;) {
@@ -151,7 +152,7 @@ Result<bool> KeysAndValuesSubject::step(std::mt19937_64& random, Facts& facts,
   GM_ASSIGN(WriteTransaction transaction,
             environment_->begin_write(engine::TransactionKind::kShort));
   Trees trees(transaction.lmdb(), handles_, /*writable=*/true);
-  // Most are small enough for the log.
+  // Most transactions are small enough for the log.
   const bool may_be_large = random() % 3 == 0;
   if (sizes_ == Sizes::kUsual && random() % 8 != 0) {
     GM_TRY(change_much(trees, random, facts));
@@ -212,7 +213,7 @@ void expect_broken(CrashRun run) {
   std::cout << result.first << std::endl;
 }
 
-// D1, D4: violations of invariants that no switch can turn off show here.
+// D1, D4: no switch turns these invariants off, but this test shows violations.
 TEST(CrashImageTest, PowerLoss_AtAnyPoint_LeavesACommitNoOlderThanTheLastCheckpoint) {
   const CrashRunResult result =
       run_crash_images(run_of_trees(crash_image_count(0.4)), crash_seed());
@@ -220,7 +221,7 @@ TEST(CrashImageTest, PowerLoss_AtAnyPoint_LeavesACommitNoOlderThanTheLastCheckpo
   EXPECT_GT(bytes_given_back, 0U);
 }
 
-// How far the recordings have used the bounds of the log.
+// Counts how far the recordings have used the bounds of the log.
 struct LogUse {
   uint64_t segments_begun_again = 0;
   uint64_t largest_record = 0;  // size of its transactions
@@ -245,7 +246,8 @@ struct LogUse {
 };
 
 // These recordings are fewer than the others, because each writes 4 MiB of log and more of data.
-// Half of them have no batches, which would take much of what otherwise waits for the log.
+// Half of them have no batches, because batches take many of the changes that otherwise wait for
+// the log.
 TEST(CrashImageTest, PowerLoss_WithALogOfTheUsualSize_LeavesACommitNoOlderThanTheNewestDurable) {
   CrashRun run = run_of_trees(crash_image_count(0.015));
   run.make_subject = [] { return std::make_unique<KeysAndValuesSubject>(Sizes::kUsual); };
@@ -261,7 +263,7 @@ TEST(CrashImageTest, PowerLoss_WithALogOfTheUsualSize_LeavesACommitNoOlderThanTh
   }
   std::cout << "segments begun again: " << use.segments_begun_again
             << ", the largest record: " << use.largest_record << " bytes" << std::endl;
-  // Of one half. With this many images the recordings reach both bounds.
+  // The number of images of one half. With this many, the recordings reach both bounds.
   constexpr int kImagesForAll = 100;
   if (run.images < kImagesForAll) return;
   EXPECT_GE(use.segments_begun_again, 1U);
@@ -296,7 +298,7 @@ TEST(CrashImageTest, Canary_WithRecordsInAnyOrder_ImagesAreBroken) {
   expect_broken(run);
 }
 
-// D12: records of an earlier opening are replayed. Shows in images of second lives.
+// D12: records of an earlier opening are replayed. Images of second lives show this fault.
 TEST(CrashImageTest, Canary_WithRecordsOfAnyLog_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.opening.checks_log_id = false;
@@ -304,7 +306,7 @@ TEST(CrashImageTest, Canary_WithRecordsOfAnyLog_ImagesAreBroken) {
   expect_broken(run);
 }
 
-// D13: an interrupted replay is not repeated. Shows in images of second lives.
+// D13: an interrupted replay is not repeated. Images of second lives show this fault.
 TEST(CrashImageTest, Canary_MarkedOpenBeforeTheLogIsReplayed_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.opening.marks_after_replay = false;
@@ -331,7 +333,7 @@ TEST(CrashImageTest, Canary_WithSegmentsWrittenAgainTooSoon_ImagesAreBroken) {
   std::cout << result.first << std::endl;
 }
 
-// D14, D15: the records in `pending` are not read. Shows in images of kills.
+// D14, D15: the records in `pending` are not read. Images of kills show this fault.
 TEST(CrashImageTest, Canary_WithoutWhatIsPending_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.opening.replay_pending = false;
@@ -348,7 +350,8 @@ TEST(CrashImageTest, Canary_WithTheLogEndedBeforeWhatIsPendingIsReplayed_ImagesA
   expect_broken(run);
 }
 
-// Shows in recordings that begin with the making of the store, as one of four does.
+// Only recordings that begin with the making of the store show this fault. One recording in four
+// does.
 TEST(CrashImageTest, Canary_WithoutSyncsOfFolders_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.syncs_folders = false;

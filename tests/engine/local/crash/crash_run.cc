@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 constexpr unsigned kRecordingSeconds = 120;
 constexpr int kImagesPerRecording = 40;
 
-// Indexed by the number of a step: the facts after it. Shared pointers, because second lives copy
-// the history.
+// The facts after each step, indexed by the number of the step. The pointers are shared, because
+// second lives copy the history.
 using History = std::vector<std::shared_ptr<const Facts>>;
 
 std::shared_ptr<const Facts> kept(Facts facts) {
@@ -43,7 +43,7 @@ class Workload {
         random_(seed),
         subject_(run.make_subject()),
         recording_(run.recording) {
-    // Also tests batches of few transactions.
+    // In most workloads, a batch may begin after at most two small transactions.
     if (random_() % 4 != 0) recording_.small_before_batch = static_cast<int>(random_() % 3);
   }
 
@@ -134,10 +134,10 @@ void Workload::checkpoint_beside_writers() {
     }
   };
   wait_until_held();
-  // Requests made meanwhile are answered by the log or by the next checkpoint.
+  // The log or the next checkpoint answers requests that are made meanwhile.
   std::vector<std::future<void>> requests;
   const auto steps_and_requests = [&] {
-    // Sometimes more than the log has room for.
+    // Sometimes the steps need more space than the log has.
     for (uint64_t left = random_() % (random_() % 2 == 0 ? 6 : 24); left > 0; --left) {
       steps(1, false);
       if (random_() % 4 != 0) requests.push_back(ask_for_durability());
@@ -155,7 +155,7 @@ void Workload::checkpoint_beside_writers() {
   for (std::future<void>& request : requests) request.get();
 }
 
-// Waits as long as the request needs if nothing blocks it.
+// Starts a request, and waits for the time that it needs if nothing blocks it.
 std::future<void> Workload::ask_for_durability() {
   constexpr std::chrono::milliseconds kUntilItWaits{2};
   std::future<void> request = std::async(std::launch::async, [this, step = history_.size() - 1] {
@@ -166,7 +166,7 @@ std::future<void> Workload::ask_for_durability() {
   return request;
 }
 
-// Durable requests that arrive while a record is synced, if the log answers the first one.
+// Makes durable requests that arrive while a record is synced, if the log answers the first one.
 void Workload::log_beside_writers() {
   WriteRecorder& recorder = WriteRecorder::instance();
   must(subject_->checkpoint());
@@ -388,8 +388,8 @@ class Trials {
   std::string examine(const CrashTrial& trial) const;
 
  private:
-  // Uses the store of the image, takes another image of a power loss or a kill meanwhile, and
-  // examines that one.
+  // Uses the store of the image, and examines an image of a power loss or a kill during this second
+  // use.
   std::string live_on(const CrashTrial& trial, const Allowed& allowed) const;
 
   const CrashRun& run_;
@@ -452,7 +452,8 @@ std::string Trials::live_on(const CrashTrial& trial, const Allowed& allowed) con
   const size_t ends = random() % 2 == 0 ? is_open : recorder.events().size();
   const size_t second_cut = begins + random() % (ends - begins + 1);
   second_disk.advance(second_cut);
-  // After a kill the recording does not have the mark that the image had.
+  // If the first life ended with a kill, the recording has another owner mark than the image. So
+  // the second life then ends with a power loss.
   const bool killed_again = !killed && random() % 3 == 0;
   write_image(killed_again ? second_disk.whole() : second_disk.image(random), folder);
   Allowed second = allowed_at(recorder.events(), second_cut, killed_again);

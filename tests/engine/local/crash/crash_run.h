@@ -1,14 +1,14 @@
-// Tries crash images of one kind of store. First, workloads are recorded. Then images of what the
-// disk may have at random points of the recordings are tried.
+// Tries crash images of one kind of store. First, workloads are recorded. Then images of the
+// contents that the disk may have at random points of the recordings are tried.
 //
 // An image (crash_trials.h) is opened, checked in full, compared with the states that the promises
 // allow, written to, and compared and checked again. In some recordings, writers run during the
 // syncs of a checkpoint or of the log, or stores are made and compacted.
 //
 // Some images first have a second life: the store is opened and used, and the recording of this
-// second use is cut at a random point too, often during the opening. If the first life ended with a
-// kill, the disk begins the second life with what it had at that time, and without what only the
-// kernel had.
+// second use is also cut at a random point, often during the opening. If the first life ended with
+// a kill, the disk begins the second life with the contents that it had at that time, and without
+// the changes that only the kernel had.
 //
 // Images are made in memory (/dev/shm) if there is room for them.
 #pragma once

@@ -17,8 +17,8 @@ namespace gridmount::local::testing {
 // Returns options with which the clock triggers nothing.
 OpenOptions crash_store_options();
 
-// Opens the store with local::open(), unless `test` has options that local::open() does not
-// support.
+// Opens the store with local::open(), or with Environment::open() if an option in `test` differs
+// from its default (keeps_log_until_replayed and check_mappings alone do not count).
 Result<std::unique_ptr<engine::Store>> open_crash_store(
     const std::filesystem::path& folder, bool create, const TestOptions& test,
     OpenOptions options = crash_store_options());

@@ -27,7 +27,8 @@ TEST(CrashStoreTest, PowerLoss_AtAnyPoint_LeavesACommitNoOlderThanTheNewestDurab
   EXPECT_EQ(result.broken, 0) << result.first;
 }
 
-// The next owner finds in the kernel what the killed owner had not synced yet.
+// The next owner finds unsynced data of the killed owner in the kernel's memory, and must sync the
+// data.
 void expect_next_owner_to_sync(const std::string& what) {
   CrashRun run = run_of_documents(crash_image_count(0.04));
   run.kills_one_of = 1;

@@ -37,12 +37,12 @@ class CrashSubject {
   // `may_be_durable` is false, it must not be made durable, because a checkpoint may be held up
   // meanwhile.
   virtual Result<bool> step(std::mt19937_64& random, Facts& facts, bool may_be_durable) = 0;
-  // Receives the steps of several writers. Except for ended(), only the holder of the write lock
-  // calls it.
+  // The functions that receive the steps of several writers. Except for ended(), only the holder of
+  // the write lock calls them.
   struct Watcher {
     std::function<uint64_t()> begins;           // a step begins; returns its number
     std::function<void(const Facts&)> changed;  // the state after it
-    std::function<void(uint64_t)> ended;        // the step is committed
+    std::function<void(uint64_t)> ended;        // the step with this number is committed
   };
   // Makes a step in this thread and in each of `writers` other threads. The threads wait for each
   // other and so may share commits. No step is durable. Returns false, without any effect, if this
@@ -54,7 +54,7 @@ class CrashSubject {
   virtual Status make_durable() = 0;
   // Like make_durable(), but with a checkpoint instead of the log.
   virtual Status checkpoint() = 0;
-  // Returns the whole contents, read as users read them.
+  // Returns the whole contents, as users read them.
   virtual Result<Facts> read() = 0;
 
   // Compacts the closed store in the folder. Returns false if this kind of store cannot be

@@ -35,7 +35,7 @@ class ImageTrials {
  private:
   // Tries images from number `first` on until one is broken. Returns what is wrong with it.
   std::string work(size_t first);
-  // Makes an image of the disk. Returns whether it is that of a kill.
+  // Makes an image of the disk. Returns true if the image is that of a kill.
   bool make(const CrashDisk& disk, std::mt19937_64& random, const fs::path& folder) const;
   std::string keep(const fs::path& image) const;
 
@@ -51,7 +51,8 @@ class ImageTrials {
   Progress* progress_;
 };
 
-// The events just before which the recording may be cut. The first event is excluded.
+// Returns the positions just before which the recording may be cut. These include the end of the
+// recording, but not the first event.
 std::vector<size_t> possible_cuts(const std::string& while_unsynced) {
   const WriteRecorder& recorder = WriteRecorder::instance();
   const std::vector<Event>& events = recorder.events();
@@ -99,7 +100,7 @@ bool ImageTrials::make(const CrashDisk& disk, std::mt19937_64& random,
     return false;
   }
   write_image(disk.whole(), folder);
-  // The mark's owner had these files open, on the same machine.
+  // Changes the mark so that its owner had these files open, on this machine.
   const fs::path owner = folder / kCrashStore / "owner";
   std::ifstream file(owner, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -127,7 +128,7 @@ std::string ImageTrials::work(size_t first) {
   return problem;
 }
 
-// The image as it was, made once more, for whoever looks into it.
+// Makes the broken image again and keeps it for examination. Returns its path.
 std::string ImageTrials::keep(const fs::path& kept) const {
   CrashDisk disk(WriteRecorder::instance());
   disk.advance(cuts_[progress_->image]);

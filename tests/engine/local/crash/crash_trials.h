@@ -1,8 +1,9 @@
 // Tries the images of one recording in a child process (crash_child.h). After a broken image,
 // another child continues with the next image.
 //
-// An image is what the disk may hold after a power loss at a random point of the recording, or
-// after a kill of the process, when nothing written is lost.
+// An image has the contents that the disk may have after a power loss at a random point of the
+// recording, or those that the kernel has after a kill of the process. A kill loses nothing that
+// was written.
 //
 // GRIDMOUNT_CRASH_KEEP names a folder into which the first broken image is put.
 #pragma once
@@ -26,8 +27,8 @@ struct CrashRunResult {
   int broken = 0;
   std::string first;  // what is wrong with the first broken image
 
-  // Returns true if `wanted` images have been tried, or if `enough` is not 0 and so many are
-  // broken.
+  // Returns true if `wanted` images have been tried, or if `enough` is not 0 and `enough` images
+  // are broken.
   bool is_done(int wanted, int enough) const {
     return images >= wanted || (enough != 0 && broken >= enough);
   }
@@ -48,7 +49,7 @@ using CrashExaminer = std::function<std::string(const CrashTrial&)>;
 struct CrashImages {
   int count = 0;
   uint64_t seed = 0;
-  // The boot id that the stores see. If empty, they see that of the running machine.
+  // The boot id that the stores see. If it is empty, they see the boot id of the running machine.
   std::string boot_id = {};
   uint64_t kills_one_of = 4;  // one in this many is after a kill; the others are after a power loss
   // If not empty, the recording is cut only at points where this file or folder (below the recorded

@@ -8,8 +8,8 @@
 
 namespace gridmount::local::testing {
 
-// Not a local static, because its guard may block or allocate, which is not possible within an
-// allocation.
+// The instance is not a local static, because the guard of a local static may block or allocate,
+// which is not possible within an allocation.
 static constinit FaultInjector the_instance;
 
 FaultInjector& FaultInjector::instance() {

@@ -1,8 +1,8 @@
-// Makes one call to the C library fail: the n-th write, sync, growth of a file, mapping or
+// Makes one call to the C library fail: the n-th write, sync, change of a file's size, mapping or
 // allocation.
 //
-// file_calls.cc and memory_calls.cc replace the C library's calls and ask this before each call.
-// Calls on files outside the folder are not counted.
+// file_calls.cc and memory_calls.cc replace the C library's calls and ask the injector before each
+// call. Calls on files outside the folder are not counted.
 //
 // Thread-safe. Allocates nothing, because it is also called before allocations.
 #pragma once

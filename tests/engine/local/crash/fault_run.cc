@@ -66,7 +66,8 @@ class FaultRuns {
   FaultRuns(const FaultRuns&) = delete;
   FaultRuns& operator=(const FaultRuns&) = delete;
 
-  // Returns what is wrong, or an empty string.
+  // Runs the workload while call `number` fails, and examines the store. Returns what is wrong, or
+  // an empty string.
   std::string try_fault(uint64_t number, FaultRunResult& result);
   bool fired() const { return report_->fired; }
   // Returns the number of calls in a run without a fault.
@@ -100,7 +101,7 @@ FaultRuns::~FaultRuns() {
   fs::remove_all(folder_);
 }
 
-// A run without a fault.
+// Runs the workload without a fault, and stores the facts after each step.
 void FaultRuns::learn_history() {
   const std::unique_ptr<CrashSubject> subject = run_.make_subject();
   std::mt19937_64 random(kWorkSeed);
@@ -124,7 +125,7 @@ int FaultRuns::in_child(const std::function<std::string()>& work, std::string& p
   if (child == 0) {
     ::alarm(kChildSeconds);
     ::close(pipe[0]);
-    if (run_.may_abort) {  // the text that each such end prints
+    if (run_.may_abort) {  // hides the text that an abort prints
       const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
       ::dup2(nowhere, STDERR_FILENO);
     }
@@ -163,7 +164,7 @@ std::string FaultRuns::work(uint64_t number) const {
   const fs::path path = store;
   injector.arm({run_.kind, number, run_.lasting, run_.code}, store.c_str());
   std::unique_ptr<CrashSubject> subject;
-  // The edges of the programs do the same: they turn it into an error of the one call.
+  // Like the programs, turns an exception into an error of the one call.
   const auto guarded = [&](auto&& call) {
     try {
       call();
@@ -192,8 +193,8 @@ std::string FaultRuns::work(uint64_t number) const {
   return "";
 }
 
-// Whether these are the facts after the last acknowledged step, except for the objects that the
-// next step was about to change.
+// Returns true if these are the facts after the last acknowledged step, except for the objects that
+// the next step was about to change.
 bool FaultRuns::is_begun(Facts found) const {
   if (report_->begun == report_->returned) return false;
   Facts before = history_[report_->returned];
@@ -303,7 +304,7 @@ FaultRunResult run_faults(const FaultRun& run) {
     result.runs = 1;
     return result;
   }
-  // Ends with the first call that is never reached, because the number of calls varies.
+  // The loop ends at the first call that is not reached, because the number of calls varies.
   for (uint64_t number = 1 + std::random_device()() % stride; number <= 2 * calls;
        number += stride) {
     const std::string problem = runs.try_fault(number, result);

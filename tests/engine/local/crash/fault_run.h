@@ -1,5 +1,5 @@
-// Tests one kind of store with one failing call, for every n: the n-th write, sync, growth, mapping
-// or allocation.
+// Tests one kind of store with one failing call, for every n: the n-th write, sync, change of a
+// file's size, mapping or allocation.
 //
 // Each time, a child process makes a store, runs the same workload until a call fails, and then
 // closes the store. The child must end by itself, and its error must be one of the promised errors.

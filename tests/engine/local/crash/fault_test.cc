@@ -1,9 +1,10 @@
 // Goal: whichever system call fails during work on documents, the result is a clean error. The
 // store that is opened afterwards checks clean and has every acknowledged change.
 //
-// Method: fault_run.h, with one run for each write, sync, growth, mapping and allocation of a
-// scripted workload that includes making the store. If an allocation fails, the process may end
-// itself, in libbson or in a thread that has no caller to report to. That counts as a kill.
+// Method: fault_run.h, with one run for each write, sync, change of a file's size, mapping and
+// allocation of a scripted workload that includes making the store. If an allocation fails, the
+// process may end itself, in libbson or in a thread that has no caller to report to. Such an end
+// counts as a kill.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -57,7 +58,7 @@ TEST(FaultTest, OneResizeFails_NoHarm) {
   expect_no_harm(documents(FaultKind::kResize, ENOSPC));
 }
 
-// On a full disk, the pages freed by the very last removal are the only free ones.
+// On a full disk, only the pages that the last removal freed are free.
 TEST(FaultTest, NoRoomAfterARemoval_WhatItFreedIsThereForTheNextWrites) {
   const std::filesystem::path folder = make_crash_folder();
   const std::filesystem::path data = folder / "store" / "data.mdb";
@@ -94,8 +95,8 @@ TEST(FaultTest, NoRoomAfterARemoval_WhatItFreedIsThereForTheNextWrites) {
   std::filesystem::remove_all(folder);
 }
 
-// D13: an opening that must replay the log. Each of its calls fails once, and in another run each
-//      call from one on.
+// D13: the opening must replay the log. In one half of the runs a single call of the opening fails.
+//      In the other half, all calls from one on fail.
 TEST(FaultTest, ReplayFails_TheNextOpeningFindsAllThatWasDurable) {
   const std::filesystem::path folder = make_crash_folder();
   const std::filesystem::path crashed = folder / "crashed";

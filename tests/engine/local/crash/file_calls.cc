@@ -33,7 +33,7 @@ bool fails(FaultKind kind, int fd) {
   return FaultInjector::instance().fails(kind, fd);
 }
 
-// Makes the file long enough. Does not allocate anything, as that only takes time.
+// Makes the file long enough. Allocates no space, because allocation only takes time.
 int allocate(int fd, uint64_t end) {
   struct stat status {};
   if (::fstat(fd, &status) != 0) return -1;

@@ -36,9 +36,8 @@ class FileContents {
   // Grows the file to the page's end if necessary.
   void set_page(size_t number, const Page& page);
 
-  // Writes these contents to the file, whatever it held before. Overwrites the file and does not
-  // replace it, because in memory this costs less than new pages. Throws std::runtime_error if this
-  // fails.
+  // Writes these contents to the file, whatever it held before. Overwrites the file instead of
+  // replacing it, because new pages in memory cost more. Throws std::runtime_error if this fails.
   void put_into(const std::filesystem::path& path) const;
 
  private:

@@ -89,7 +89,7 @@ TEST_F(OpeningOrderTest, AfterAPowerLoss_MetaPagesAreSynced_BeforeTheMarkSaysOpe
     (void)put("a", "1");
     (void)environment_->checkpoint();
     (void)put("a", "2");
-    (void)get("a");  // a read, so that LMDB has it
+    (void)get("a");  // a read ends the batch, so LMDB has the change
   });
   record_opening({.boot_id = "another boot"});
   const size_t put_back = first_write("data.mdb");
@@ -101,7 +101,8 @@ TEST_F(OpeningOrderTest, AfterAPowerLoss_MetaPagesAreSynced_BeforeTheMarkSaysOpe
   EXPECT_EQ(get("a"), "1");
 }
 
-// D13: the same holds for what the log had, and for its checkpoint.
+// D13: the changes of the log are replayed, and a checkpoint of them is on the disk, before the
+//      mark says `open`.
 TEST_F(OpeningOrderTest, AfterAPowerLoss_TheLogIsInACheckpoint_BeforeTheMarkSaysOpen) {
   in_killed_process([&] {
     open();
@@ -125,15 +126,15 @@ TEST_F(OpeningOrderTest, AfterAPowerLoss_TheLogIsInACheckpoint_BeforeTheMarkSays
   EXPECT_EQ(get("a"), "2");
 }
 
-// D15: the snapshot from which the batch began is not that of the newest slot. So it gets a slot of
-//      its own before anything is written to the data.
+// D15: the snapshot from which the batch began is not that of the newest slot. So this snapshot
+//      gets a slot of its own before anything is written to data.mdb.
 TEST_F(OpeningOrderTest, AfterAKill_TheSnapshotBeforeWhatIsPendingIsInACheckpoint_BeforeTheReplay) {
   in_killed_process([&] {
     open();
     (void)put("a", "1");
     (void)environment_->checkpoint();
     (void)put("b", "1");
-    (void)get("b");  // a read, so that LMDB has it
+    (void)get("b");  // a read ends the batch, so LMDB has the change
     (void)put("b", "2");
   });
   record_opening();
@@ -142,14 +143,15 @@ TEST_F(OpeningOrderTest, AfterAKill_TheSnapshotBeforeWhatIsPendingIsInACheckpoin
   const Is slots = of(EventKind::kWrite, "checkpoint");
   const auto slots_before = std::count_if(
       events().begin(), events().begin() + static_cast<std::ptrdiff_t>(replayed), slots);
-  // The trusted slot is confirmed (D3), then this one is written in the other place.
+  // The opening confirms the trusted slot (D3), and then writes the slot of this snapshot in the
+  // other place.
   EXPECT_EQ(slots_before, 2);
   size_t slot = first_write("checkpoint");
   const uint64_t confirmed = events()[slot].number;
   slot = first_write("checkpoint", slot + 1);
   EXPECT_NE(events()[slot].number, confirmed);
   EXPECT_LT(synced("checkpoint", slot), replayed);
-  // The second checkpoint follows it.
+  // The second checkpoint follows the replay.
   EXPECT_LT(first_write("checkpoint", synced("data.mdb", replayed)), events().size());
   EXPECT_EQ(get("b"), "2");
 }
@@ -200,8 +202,8 @@ TEST_F(OpeningOrderTest, InterruptedSwap_IsSynced_BeforeTheCopyTakesThePlaceOfTh
   EXPECT_EQ(get("a"), "1");
 }
 
-// D7: LMDB does not write pages at the end of the file if the transaction that took them has freed
-//     them.
+// D7: LMDB does not write pages at the end of the file if the transaction that allocated them has
+//     freed them.
 TEST_F(OpeningOrderTest, Checkpoint_OfAShorterFile_ExtendsIt_BeforeTheSlotIsWritten) {
   open({.small_before_batch = 1000});
   const auto bytes_needed = [&] {

@@ -1,11 +1,13 @@
 // Records every change and every sync of the files below a folder, including those that LMDB makes.
 //
-// The program that links this defines the C library's calls itself (file_calls.cc), so calls from
-// shared libraries arrive there too. Syncs are recorded but not executed: the crash images decide
-// what they would have done.
+// The program that links the recorder defines the C library's calls itself (file_calls.cc), so
+// calls from shared libraries arrive there too. Syncs are recorded but not executed: the crash
+// images decide what the syncs would have done.
 //
 // The recorder identifies a file by its inode and not by its names, because different syncs make
 // its contents and its names durable.
+//
+// Thread-safe, except for ignore_folder_syncs() and the functions that return references.
 #pragma once
 
 #include <atomic>
@@ -41,8 +43,8 @@ enum class EventKind {
   kFolderSync,
   // Events of the workload.
   kStepBegins,
-  kStepEnds,  // what the step did is committed
-  kDurable,   // everything up to that step is promised to be durable
+  kStepEnds,  // the changes of the step are committed
+  kDurable,   // everything up to this step is promised to be durable
 };
 
 struct Event {
@@ -60,8 +62,8 @@ class WriteRecorder {
  public:
   static WriteRecorder& instance();
 
-  // Starts recording below `folder`, an absolute path without symlinks. What the folder contains
-  // now counts as durable.
+  // Starts recording below `folder`, an absolute path without symlinks. The present contents of the
+  // folder count as durable.
   void start(const std::filesystem::path& folder);
   void stop();
 
@@ -99,7 +101,7 @@ class WriteRecorder {
   void ignore_folder_syncs(bool ignored) { ignores_folder_syncs_ = ignored; }
 
   // Holds up the next sync of the file with this name (below the recorded folder) after it has
-  // begun, until release(). The caller may write meanwhile. So these writes always have the same
+  // begun, until release(). The caller may write meanwhile, so these writes always have the same
   // position in the sequence of events. An empty name cancels the request.
   void hold_sync_of(const std::string& path);
   bool holds_sync() const;
