@@ -92,7 +92,7 @@ TEST_F(MapCoherenceTest, MappingThatFollows_IsFit) {
   expect_nothing_left();
 }
 
-// It may be any of the writes: one of whole pages, or of a part of a page.
+// Any write may be the one that does not show: one of whole pages, or of a part of a page.
 TEST_F(MapCoherenceTest, WriteThatDoesNotShow_IsUnfit) {
   for (const int before : {1, 2, 4, 5, 6, 300}) {
     writes_until_one_is_left_out = before;
@@ -101,10 +101,11 @@ TEST_F(MapCoherenceTest, WriteThatDoesNotShow_IsUnfit) {
   }
 }
 
-// A fault shows only in rounds that are disturbed. On busy processors most are not.
+// A fault shows only in rounds that are disturbed. On busy processors most rounds are not
+// disturbed.
 TEST_F(MapCoherenceTest, FewRoundsAreDisturbed_MoreRoundsAreMade) {
   disturbance_is_slow = true;
-  writes_until_one_is_left_out = 30'000;  // more than kProbeRoundsMax rounds write
+  writes_until_one_is_left_out = 30'000;  // more writes than kProbeRoundsMax rounds make
   expect_unfit(probe_mappings(folder_), "does not always show");
   expect_nothing_left();
 }
@@ -137,7 +138,7 @@ TEST_F(MapCoherenceTest, UnfitFileSystem_StoreIsNotOpened_ButRead) {
   const auto opened = Environment::open(store(), {}, that_is_unfit());
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code(), kFileSystemUnfit);
-  // The store was not touched, and works on another file system.
+  // The store was not touched, and can be opened read-only.
   EXPECT_EQ(contents_of(store() / "owner"), owner);
   EXPECT_TRUE(Environment::open(store(), {.read_only = true}, that_is_unfit()));
 }

@@ -71,7 +71,7 @@ class MapGuardTest : public testing::Test {
     return {};
   }
 
-  // Returns how many documents can be read whole. Each of the others must be an error.
+  // Returns how many documents can be read, and verifies their contents.
   int readable() {
     const auto snapshot = store_->snapshot();
     if (!snapshot) return 0;
@@ -119,7 +119,7 @@ TEST_F(MapGuardTest, FileCutOffWithinATransaction_CommitsNothing) {
   EXPECT_LT(readable(), kDocuments);
   const Status committed = (*transaction)->commit();
   ASSERT_FALSE(committed);
-  // LMDB may have met it first.
+  // LMDB may have met the truncation first.
   EXPECT_THAT(committed.error().code(), AnyOf(ErrorCode::kIoError, ErrorCode::kStoreDamaged))
       << committed.error().message();
 }
@@ -142,7 +142,7 @@ TEST_F(MapGuardTest, LockFileCutOffWithinATransaction_CommitsNothing) {
   ASSERT_TRUE(transaction);
   ASSERT_TRUE(insert(**transaction, kDocuments));
   ASSERT_EQ(truncate(lock().c_str(), 0), 0);
-  // It may be noticed earlier, by a checkpoint or in the call itself.
+  // The truncation may be noticed earlier, by a checkpoint or in this call.
   (void)insert(**transaction, kDocuments + 1);
   EXPECT_FALSE((*transaction)->commit(engine::Durability::kDurable));
   expect_lock_lost(store_->begin());
@@ -152,7 +152,7 @@ TEST_F(MapGuardTest, LockFileCutOffWithinATransaction_CommitsNothing) {
   EXPECT_EQ(readable(), kDocuments);
 }
 
-// Any thread may meet it first, anywhere.
+// Any thread may meet the truncation first, at any place.
 TEST_F(MapGuardTest, LockFileCutOffUnderManyThreads_NobodyHangs) {
   std::vector<std::thread> threads;
   std::atomic<int> ended = 0;
@@ -188,7 +188,7 @@ TEST_F(MapGuardTest, FaultsElsewhere_AreNotOurs) {
     if (::ftruncate(fd, 0) != 0) _exit(1);
     _exit(bytes[0]);
   };
-  // Dies by the signal, or by the sanitizer that reports it.
+  // The process dies by the signal, or by the sanitizer that reports the signal.
   EXPECT_DEATH(fault(), "");
 }
 

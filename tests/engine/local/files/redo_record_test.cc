@@ -117,7 +117,8 @@ class RedoFileTest : public ::testing::Test {
     for (const std::string& changes : found->changes) values.push_back(changes.substr(8 + 3));
     return values;
   }
-  // Appends one transaction in several records, followed by `next`.
+  // Appends a record with parts of the transaction `number`, followed by the transactions from
+  // `next` on.
   void append_parts(uint64_t number, const std::vector<std::string>& values, uint64_t next,
                     const std::vector<std::string>& behind) {
     std::list<RedoTransaction> all;
@@ -155,7 +156,7 @@ TEST_F(RedoFileTest, Read_GivesWhatIsBehindTheSnapshot) {
   EXPECT_THAT(read(10, kOther), IsEmpty());
 }
 
-// D11: a segment is reused only when a checkpoint has all that it holds.
+// D11: a segment is reused only when a checkpoint has all changes of the segment.
 TEST_F(RedoFileTest, Read_AcrossBothSegments_InTheirOrder) {
   for (uint64_t i = 0; i < 6; ++i) append(11 + i, {std::string(1, static_cast<char>('a' + i))}, 10);
   EXPECT_THAT(read(10), ElementsAre("a", "b", "c", "d", "e", "f"));
@@ -165,7 +166,7 @@ TEST_F(RedoFileTest, Read_AcrossBothSegments_InTheirOrder) {
   append(18, {"h"}, 10);
   EXPECT_FALSE(redo_.reserve(kRedoBlockBytes, 10));
   EXPECT_FALSE(redo_.reserve(kRedoBlockBytes, 13));
-  // The first segment is not needed once a checkpoint has all that it holds.
+  // The first segment is not needed once a checkpoint has all of its changes.
   append(19, {"i"}, 14);
   EXPECT_THAT(read(14), ElementsAre("e", "f", "g", "h", "i"));
   EXPECT_THAT(read(18), ElementsAre("i"));
@@ -176,9 +177,9 @@ TEST_F(RedoFileTest, Read_AcrossBothSegments_InTheirOrder) {
 TEST_F(RedoFileTest, Read_LeftoversOfTheSameLog_AreNotBelieved) {
   for (uint64_t i = 0; i < 8; ++i) append(11 + i, {"old"}, 10);
   append(19, {"new"}, 18);
-  // It is followed by records 2 to 4 of this log.
+  // Records 2 to 4 of this log follow the new record.
   EXPECT_THAT(read(18), ElementsAre("new"));
-  // The record was never written: record 1 is in its place.
+  // Without the new record, the records before it still count.
   damage(48);
   EXPECT_THAT(read(18), IsEmpty());
   EXPECT_THAT(read(14), ElementsAre("old", "old", "old", "old"));
@@ -195,7 +196,7 @@ TEST_F(RedoFileTest, Read_LeftoversOfAnotherLog_AreNotBelieved) {
 
 TEST_F(RedoFileTest, Read_AfterACheckpointWithoutRecords_GoesOnBehindIt) {
   append(11, {"a"}, 10);
-  // 12 and 13 were too large for the log.
+  // Transactions 12 and 13 were too large for the log.
   append(14, {"b"}, 13);
   EXPECT_THAT(read(13), ElementsAre("b"));
   EXPECT_THAT(read(10), ElementsAre("a"));
@@ -240,7 +241,7 @@ TEST_F(RedoFileTest, Read_RecordThatGoesOnWithAnotherTransaction_IsNotBelieved) 
     ASSERT_TRUE(file().write(kRedoBlockBytes, record));
     EXPECT_THAT(read(10), ElementsAre("a")) << continues;
   }
-  // A continuing record without one before it.
+  // This record continues a transaction, but there is no record before it.
   format_redo_record(kId, 1, true, transactions(11, {"a"}), record);
   ASSERT_TRUE(file().write(0, record));
   EXPECT_THAT(read(10), IsEmpty());
@@ -255,7 +256,8 @@ TEST_F(RedoFileTest, Read_DamageAnywhereInARecord_EndsThePrefix) {
   for (const uint64_t offset : {0, 8, 23, 24, 32, 40, 44, 48, 60, 4096, 4160}) {
     damage(second + offset);
     EXPECT_THAT(read(10), ElementsAre("a")) << offset;
-    // A record behind the damaged one needs it, unless a checkpoint has it.
+    // The record behind the damaged one needs it, unless a checkpoint has the damaged record's
+    // changes.
     EXPECT_TRUE(is_damaged(10));
     EXPECT_TRUE(is_damaged(12));
     EXPECT_FALSE(is_damaged(14));
@@ -321,7 +323,7 @@ TEST_F(RedoFileTest, LargerFile_IsBroughtBackToItsSize) {
   EXPECT_FALSE(redo_.reserve(5 * kRedoBlockBytes, 0));
 }
 
-// The file is not read at its real size either.
+// The file is not read at its real size of 1 TiB.
 TEST_F(RedoFileTest, LargerThanALogCanBe_IsReadAsOneOfTheUsualSize) {
   redo_ = RedoFile(file(), kId);
   ASSERT_TRUE(redo_.prepare(kRedoBytes));

@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 
 class StoreFilesTest : public StoreFolderTest {};
 
-// A user may do this who takes it for a stale lock.
+// A user may take the file `owner` for a stale lock, and remove it.
 TEST_F(StoreFilesTest, WhileOpen_OwnerFileRemoved_IsStoreLockedAndNothingIsWritten) {
   auto environment = create();
   ASSERT_TRUE(environment);
@@ -108,7 +108,7 @@ TEST_F(StoreFilesTest, NoRegularFile_IsStoreDamagedNamingIt) {
       EXPECT_THAT(open().error().message(), HasSubstr(name));
     }
   }
-  // A store can be opened without this file.
+  // A store can be opened without the file `reserve`.
   put_back();
   fs::remove(store() / "reserve");
   ASSERT_EQ(::mkfifo((store() / "reserve").c_str(), 0600), 0);

@@ -86,7 +86,7 @@ TEST_F(StoreFolderTest, Create_ReadOnly_IsRefused) {
 
 TEST_F(StoreFolderTest, Create_FailsHalfWay_LeavesNothing) {
   const bool ended = run_and_kill([&] {
-    // Enough for `owner` and `checkpoint`, but not for the trees.
+    // The limit is enough for `owner` and `checkpoint`, but not for the trees.
     struct rlimit limit {
       8192, 8192
     };
@@ -101,7 +101,7 @@ TEST_F(StoreFolderTest, Create_FailsHalfWay_LeavesNothing) {
 }
 
 TEST_F(StoreFolderTest, Create_InterruptedAnywhere_IsRecognisedAndMadeAgain) {
-  // Every prefix of the sequence in which the files are made.
+  // The stages are prefixes of the sequence in which the files are made.
   ASSERT_TRUE(create());
   std::map<std::string, std::string> files;
   for (const auto& entry : fs::directory_iterator(store())) {
@@ -194,7 +194,7 @@ TEST_F(StoreFolderTest, Open_WhileOpen_IsStoreLockedNamingTheProcess) {
   EXPECT_TRUE(open());
 }
 
-// D6: `open`, of this boot.
+// D6: the mark says `open`, with the id of this boot.
 TEST_F(StoreFolderTest, Open_AfterAKill_HasEveryCommit) {
   make_killed_store();
   {
@@ -207,7 +207,7 @@ TEST_F(StoreFolderTest, Open_AfterAKill_HasEveryCommit) {
   EXPECT_EQ(get(**environment, "k"), "killed");
 }
 
-// D5, D6: `open`, of another boot.
+// D5, D6: the mark says `open`, with the id of another boot.
 TEST_F(StoreFolderTest, Open_AfterPowerLoss_IsPutBackToTheCheckpoint) {
   make_killed_store();
   expect_error(open_after_power_loss(/*read_only=*/true), ErrorCode::kStoreReadOnly,
@@ -223,7 +223,7 @@ TEST_F(StoreFolderTest, Open_AfterPowerLoss_IsPutBackToTheCheckpoint) {
   EXPECT_EQ(get(**reader, "k"), "later");
 }
 
-// D6: `closed`.
+// D6: the mark says `closed`.
 TEST_F(StoreFolderTest, Open_ClosedCleanly_NeedsNoCheckpointAfterAnotherBoot) {
   {
     auto environment = create();
@@ -242,7 +242,7 @@ TEST_F(StoreFolderTest, Open_ClosedCleanly_NeedsNoCheckpointAfterAnotherBoot) {
   EXPECT_EQ(get(**environment, "k"), "v");
 }
 
-// D6: `open`, with another inode.
+// D6: the mark says `open`, with the inode of another file.
 TEST_F(StoreFolderTest, Open_CopyOfAnOpenStore_IsPutBackToTheCheckpoint) {
   make_killed_store();
   const fs::path copy = folder_ / "copy";
@@ -252,7 +252,7 @@ TEST_F(StoreFolderTest, Open_CopyOfAnOpenStore_IsPutBackToTheCheckpoint) {
   EXPECT_EQ(get(**environment, "k"), "durable");
 }
 
-// D6: no mark.
+// D6: there is no valid mark.
 TEST_F(StoreFolderTest, Open_OwnerFileLost_GoesBackToTheCheckpoint) {
   make_killed_store();
   fs::remove(store() / "owner");
@@ -302,7 +302,7 @@ TEST_F(StoreFolderTest, Open_DataCutOff_IsStoreDamagedAtAnyLength) {
   }
 }
 
-// D7: after a kill it is as long as the newest checkpoint says.
+// D7: after a kill, too, the file is at least as long as the newest checkpoint says.
 TEST_F(StoreFolderTest, Open_DataCutOffAfterAKill_IsStoreDamaged) {
   make_killed_store();
   fs::resize_file(store() / "data.mdb", fs::file_size(store() / "data.mdb") / 2);
@@ -310,7 +310,7 @@ TEST_F(StoreFolderTest, Open_DataCutOffAfterAKill_IsStoreDamaged) {
   expect_error(open_after_power_loss(), ErrorCode::kStoreDamaged, "truncated");
 }
 
-// The file is not extended to that size first either.
+// The opening does not extend the file to the size that the damaged meta pages claim.
 TEST_F(StoreFolderTest, Open_KilledWithALastPageThatCannotBe_IsStoreDamaged) {
   make_killed_store();
   const auto size = fs::file_size(store() / "data.mdb");
@@ -352,7 +352,7 @@ TEST_F(StoreFolderTest, Open_GarbageMetaPages_IsStoreDamaged) {
   EXPECT_TRUE(open());
 }
 
-// D6: meta pages that would be valid, but disagree with those of the checkpoint for the same
+// D6: these meta pages would be valid, but they disagree with those of the checkpoint for the same
 //     transaction.
 TEST_F(StoreFolderTest, Open_DamagedMetaPagesOfAClosedStore_ArePutBack) {
   ASSERT_TRUE(create());
@@ -374,7 +374,7 @@ TEST_F(StoreFolderTest, Open_DamagedMetaPagesOfAClosedStore_ArePutBack) {
   }
 }
 
-// D6: otherwise the other page would be taken for the current one.
+// D6: an older meta page is an error. Otherwise LMDB would take the other page for the current one.
 TEST_F(StoreFolderTest, Open_OlderMetaPagesThanTheCheckpoints_IsStoreDamaged) {
   ASSERT_TRUE(create());
   {
@@ -397,7 +397,8 @@ TEST_F(StoreFolderTest, Open_OlderMetaPagesThanTheCheckpoints_IsStoreDamaged) {
               ::testing::UnorderedElementsAre(ErrorCode::kStoreDamaged, ErrorCode::kStoreReadOnly));
 }
 
-// D6: otherwise the page of the older transaction would be taken for the current one.
+// D6: a newer meta page is an error. Otherwise LMDB would take the page of the older transaction
+//     for the current one.
 TEST_F(StoreFolderTest, Open_LaterMetaPagesThanTheCheckpoints_IsStoreDamaged) {
   ASSERT_TRUE(create());
   {
@@ -434,7 +435,8 @@ TEST_F(StoreFolderTest, Open_TreeMissing_IsStoreDamaged) {
     ASSERT_EQ(mdb_txn_commit(txn), 0);
     mdb_env_close(env);
   }
-  // Without the checkpoint, the newer transaction is unknown.
+  // The checkpoint is removed, because an opening refuses meta pages that are newer than the
+  // checkpoint's.
   fs::remove(store() / "checkpoint");
   expect_error(open(), ErrorCode::kStoreDamaged, "t017");
 }
