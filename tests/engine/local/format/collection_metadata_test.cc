@@ -1,4 +1,5 @@
-// Goal: entries of older programs, which hold no UUID, give their collection one that stays.
+// Goal: a collection whose catalog entry has no UUID, because an older program wrote it, gets a
+// UUID that stays the same.
 #include "engine/local/format/collection_metadata.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Goal: checksums of entries detect damage, and stores of the right versions have them.
+// Goal: checksums of entries detect damage, and exactly the stores of newer formats have them.
 
 #include "engine/local/format/entry_checksum.h"
 
@@ -37,7 +37,7 @@ TEST(EntryChecksum, CoversTreeKeyAndValue) {
   std::string value = "value";
   append_entry_checksum(value, 5, key);
   EXPECT_TRUE(has_entry_checksum(5, key, value));
-  // The layout in a page.
+  // In a page, the value directly follows the key.
   const std::string entry = key + value;
   const std::string_view view = entry;
   EXPECT_TRUE(has_entry_checksum(5, view.substr(0, key.size()), view.substr(key.size())));
@@ -80,7 +80,7 @@ class StoreOfVersion2 : public DamagedStore {
     open();
   }
 
-  // For each index whether its entries have checksums, and for each record its kind.
+  // Verifies for each index whether its entries have checksums, and for each record its kind.
   void expect_checksums(const std::vector<bool>& indexes, const std::vector<int>& kinds) {
     std::vector<bool> found;
     std::vector<int> found_kinds;
@@ -134,8 +134,8 @@ TEST_F(StoreOfVersion2, HasNone_UntilItIsUpgraded) {
   expect_all_found(kDocuments + 1);
 }
 
-// So many collections that their keyspaces share trees. Keyspaces with checksums then have
-// neighbours without checksums.
+// There are so many collections that their keyspaces share trees. Keyspaces with checksums then
+// have neighbours without checksums.
 TEST_F(StoreOfVersion2, Upgraded_ReadsOldAndNewRangesInOneTree) {
   constexpr int kCollections = 150;
   const auto fill = [&](const std::string& name) {

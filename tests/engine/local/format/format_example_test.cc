@@ -1,4 +1,4 @@
-// Goal: a store holds exactly the worked example of FORMAT.md.
+// Goal: a store has exactly the contents of the worked example of FORMAT.md.
 // Method: the test writes the documents of the example, reads the store's trees by LMDB alone, and
 // compares them with the text byte by byte. format_example_test.py checks that the text alone
 // suffices to decode these bytes.
@@ -39,7 +39,8 @@ std::string hex(const MDB_val& bytes) {
   return text;
 }
 
-// Returns how many zeros end it, if they are worth a line of their own.
+// Returns the number of zeros at the end of the value, or 0 if they are too few for a line of their
+// own.
 size_t zeros_at_end(const MDB_val& bytes) {
   const auto* const data = static_cast<const uint8_t*>(bytes.mv_data);
   size_t count = 0;
@@ -47,8 +48,8 @@ size_t zeros_at_end(const MDB_val& bytes) {
   return count > 64 ? count : 0;
 }
 
-// Replaces the random UUID in the entry of a collection by that of the text, and makes the entry's
-// checksum anew.
+// Replaces the random UUID in a collection's entry by that of the text, and computes the entry's
+// checksum again.
 void replace_uuid(std::string& value) {
   constexpr std::string_view kField("\x05uuid\0\x10\0\0\0\x04", 11);
   constexpr std::string_view kUuidOfTheText(
@@ -228,7 +229,7 @@ TEST(FormatExample, Store_HoldsWhatTheTextShows) {
   EXPECT_EQ("\n" + entries + "\n", shown);
   EXPECT_EQ("\n" + record_of_a_removal(folder, block(text, "record")) + "\n",
             block(text, "record"));
-  // After an opening the store reads by itself. If this happens between the changes, the batch
+  // After an opening, the store itself reads. If such a read happens between the changes, the batch
   // begins later.
   std::string pending;
   for (int i = 0; i < 20 && pending != block(text, "pending"); ++i) {
