@@ -5,10 +5,10 @@
 // opens the copy, reads it in every way, checks it, and writes to it: it inserts, changes and
 // removes documents all over the store, in one transaction and in several. One store is small. The
 // other has deep trees, a long list of free pages, and few enough documents that a child can read
-// all of it. GRIDMOUNT_BIT_FLIPS sets the number of flips (1500 at random, 100 in sanitized
-// builds). 0 means every byte of the small file and 10,000 bits of the other.
-// GRIDMOUNT_BIT_FLIP_SEED replays a run. GRIDMOUNT_BIT_FLIP_AT flips only this bit, counted from
-// the beginning of the file.
+// all of it. GRIDMOUNT_BIT_FLIPS sets the number of flips in the small store (1500 at random, 100
+// in sanitized builds); the other store gets an eighth of them. 0 means one bit of every byte of
+// the small file and 10,000 bits of the other. GRIDMOUNT_BIT_FLIP_SEED replays a run.
+// GRIDMOUNT_BIT_FLIP_AT flips only this bit, counted from the beginning of the file.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -62,7 +62,8 @@ bson::Document set_text(const std::string& text) {
   return std::move(builder).finish();
 }
 
-// A document whose content is in a record and two patches.
+// Returns a document with `content`. make_patches() stores such a document as a record and two
+// patches.
 bson::Document document_of_patches(const std::string& content) {
   bson::Builder builder;
   builder.append("_id", 1);
@@ -125,7 +126,7 @@ class BitFlips : public testing::Test {
     ASSERT_TRUE(transaction);
     ASSERT_TRUE(
         collection->insert(**transaction, document_of_patches(std::string(kPatchedBytes, 'p'))));
-    // The first overwrite makes the record one with patches.
+    // The first overwrite gives the record a form that can have patches.
     for (const engine::BinaryPiece& piece : {pieces[0], pieces[0], pieces[1]}) {
       const auto done =
           engine::overwrite_binary(*collection, **transaction, field_is("_id", 1),
@@ -138,7 +139,7 @@ class BitFlips : public testing::Test {
   fs::path whole() const { return folder_ / "whole"; }
   fs::path damaged() const { return folder_ / "damaged"; }
 
-  // Runs in a child, like all functions below.
+  // This function and the functions that it calls run in a child.
   int use_all() const {
     auto store = local::open(damaged(), {});
     if (!store) return kReported;
@@ -168,7 +169,7 @@ class BitFlips : public testing::Test {
       ++seen[id->as_int32()];
       return true;
     };
-    // Reads in insertion order and by both indexes: if nothing is reported, everything must be
+    // Reads in insertion order or by an index. If no error is reported, the result must be
     // complete.
     const auto read = [&](const bson::Document& filter, int32_t wanted) {
       const auto cursor = collection->find(**snapshot, filter);
@@ -218,8 +219,8 @@ class BitFlips : public testing::Test {
     return kHarmless;
   }
 
-  // Reads only part of each document: all of its fields can be walked, whatever they hold. Returns
-  // whether nothing was reported.
+  // Reads each document in part, and walks its fields, whatever their values are. Returns true if
+  // nothing was reported.
   bool read_partially(engine::Snapshot& snapshot, engine::Collection& collection) const {
     bool whole = true;
     engine::FindOptions options;
@@ -243,7 +244,7 @@ class BitFlips : public testing::Test {
     }
   }
 
-  // Committed changes must be there afterwards, unless something was reported.
+  // Committed changes must be there afterwards, unless something was reported. Runs in a child.
   int write_all(engine::Store& store, bool reported) const {
     auto collection = store.database("test")->collection("c");
     const auto run = [&](const auto& change) {
@@ -274,7 +275,7 @@ class BitFlips : public testing::Test {
       note(engine::overwrite_binary(*store.database("test")->collection("p"), t, bson::View(),
                                     {"data", kPatchedBytes, kPatchedBytes, {&piece, 1}}));
     });
-    // Inserts more than was there, so that free pages are used, and then removes everything.
+    // Inserts documents, so that free pages are used. At the end, everything is removed.
     run([&](engine::Transaction& t) {
       for (int32_t id = documents_; id < documents_ + 30; ++id) {
         note(collection->insert(t, document_of(id)));
@@ -349,7 +350,7 @@ class BitFlips : public testing::Test {
     return places;
   }
 
-  // Flips `count` random bits; every byte if it is 0.
+  // Flips `count` random bits, or one bit of every byte if `count` is 0.
   void flip_and_use(uint64_t count, uint64_t seed) {
     const uint64_t size = fs::file_size(whole() / "data.mdb");
     std::cout << "GRIDMOUNT_BIT_FLIP_SEED=" << seed << ", " << size << " bytes" << std::endl;
@@ -401,7 +402,8 @@ TEST_F(BitFlips, InALargerStore_AreHarmlessOrReported) {
   flip_and_use(flips() == 0 ? kAtNight : flips() / 8, seed());
 }
 
-// The length, types, names and values, each of which leads to the next.
+// The flipped bytes are the document's length and the types, names and values of its fields. Each
+// of them leads to the next.
 TEST_F(BitFlips, InTheFieldsOfADocument_AreReported) {
   make_store(60, 0);
   const bson::Document document = document_of(3);

@@ -43,9 +43,9 @@ TEST_F(Damage, FlippedByte_IsNamedAndPassedOver) {
   EXPECT_EQ(damaged.error().code(), ErrorCode::kDataCorruptionDetected);
   EXPECT_THAT(damaged.error().message(),
               AllOf(HasSubstr("test.c"), HasSubstr("_id 2"), HasSubstr("checksum")));
-  // No valid BSON any more: the record is named.
+  // The bytes are not valid BSON any more, so the error names the record.
   EXPECT_THAT(find_one(**snapshot, R"({"_id": 3})").error().message(), HasSubstr("record 3"));
-  // A reader of a part does not look at all of it.
+  // A reader of a part does not verify the whole document.
   EXPECT_TRUE(find_one(**snapshot, R"({"_id": 2})", true).has_value());
 
   const auto cursor = collection()->find(**snapshot, bson::View());
@@ -96,7 +96,7 @@ TEST_F(Damage, OldestOfACappedCollection_RefusesTheInsertWhole) {
   EXPECT_FALSE(found->has_value());
 }
 
-// What the command `validate` lists of it.
+// The command `validate` lists the damage.
 TEST_F(Damage, Validation_ListsRecordsAndEntries) {
   edit_record(2, [](std::string& value) { value[value.size() - 3] ^= 4; });
   const auto snapshot = store_->snapshot();
@@ -109,7 +109,7 @@ TEST_F(Damage, Validation_ListsRecordsAndEntries) {
   EXPECT_FALSE(told["indexDetails"].as_document()["_id_"].as_document()["valid"].as_bool());
 }
 
-// It does not read all of it, but its fields can be walked over.
+// A reader of a part does not verify all bytes, but verifies that the fields can be walked over.
 TEST_F(Damage, ReaderOfAPart_VerifiesTheStructure) {
   insert(R"({"_id": 6, "text": ")" + std::string(10'000, 'x') + R"("})");
   edit_record(6, [](std::string& value) { value[5000] ^= 4; });
@@ -128,7 +128,7 @@ TEST_F(Damage, ReaderOfAPart_VerifiesTheStructure) {
   edit_record(6, [](std::string& value) { value[value.find("_id")] ^= 1; });
   expect_damaged(R"({"text": {"$exists": true}})", "its first field is not _id");
   edit_record(6, [](std::string& value) { value[value.find("id") - 1] ^= 1; });
-  // The length of the text.
+  // This edit changes the length of the text.
   edit_record(6, [](std::string& value) { value[value.find("text") + 7] ^= 1; });
   expect_damaged(R"({"_id": 6})", "a string's length");
 }
@@ -148,7 +148,8 @@ TEST_F(Damage, PagesOfAReplacedDocument_AreNone_UnlessTheTreeDoesNotCountThem) {
   EXPECT_THAT(problems(), IsEmpty());
   store_.reset();
 
-  // One more in the header of the first page, which is the only one with the document's beginning.
+  // Adds one page to the count in the header of the value's first page. Only the content of the
+  // first page does not begin with `x`.
   std::fstream data(folder_ / "store" / "data.mdb",
                     std::ios::binary | std::ios::in | std::ios::out);
   const std::string bytes{std::istreambuf_iterator<char>(data), std::istreambuf_iterator<char>()};
@@ -248,7 +249,7 @@ TEST_F(Damage, ChangedIndexEntry_IsReportedByWhatReadsIt) {
                                                      HasSubstr("checksum"))));
 }
 
-// An entry that another prefix has taken to the end of its tree.
+// A flipped bit in the key's prefix has moved the entry to the end of its tree.
 TEST_F(Damage, EntryThatHasLeftItsRange_IsMissedByWhatLooksForIt) {
   change([](Trees& trees, Catalog&, const CollectionMetadata& metadata) -> Status {
     const IndexMetadata& index = metadata.indexes[1];

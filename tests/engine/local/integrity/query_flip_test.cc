@@ -1,11 +1,11 @@
 // Goal: after a bit flip in a page of data.mdb's trees, each query gives the same answer as before,
 // or an error. Nothing else is allowed, whatever other queries have reported.
 //
-// Method: two stores, one with many small collections that share trees, and one with a collection
-// whose trees have several levels. One bit at a time is flipped in a copy. A child process opens
-// the copy read-only without any check and runs queries: by every index, for keys that exist and
-// keys that do not, in ranges in both directions, counted, sorted and covered. Or it opens the copy
-// for writing, inserts values that unique indexes have or do not have, and commits nothing.
+// Method: two kinds of collections: many small ones that share trees, and one whose trees have
+// several levels. One bit at a time is flipped in a copy of the store. A child process opens the
+// copy read-only without any check and runs queries: by every index, for keys that exist and keys
+// that do not, in ranges in both directions, counted, sorted and covered. Or it opens the copy for
+// writing, inserts values that unique indexes have or do not have, and commits nothing.
 // GRIDMOUNT_BIT_FLIPS sets the number of bits for each kind of page (600 at random, 60 in sanitized
 // builds); 0 means all of them. The test also replaces an entry by another one of its page as many
 // times. GRIDMOUNT_BIT_FLIP_SEED replays a run. GRIDMOUNT_BIT_FLIP_AT flips only this bit, counted
@@ -251,7 +251,7 @@ class QueryFlips : public testing::Test {
   fs::path whole() const { return folder_ / "whole"; }
   fs::path damaged() const { return folder_ / "damaged"; }
 
-  // Runs in a child, like the next one.
+  // Runs in a child, like insert_all().
   int ask_all() const {
     OpenOptions options;
     options.read_only = true;
@@ -273,7 +273,7 @@ class QueryFlips : public testing::Test {
     return outcome;
   }
 
-  // Inserts documents that exist already, in one index or the other, and one that does not.
+  // Inserts documents whose _id or `u` exists already, and one with new values. Commits nothing.
   int insert_all() const {
     const auto store = local::open(damaged(), {});
     if (!store) return kReported;
@@ -342,7 +342,7 @@ class QueryFlips : public testing::Test {
     return pages;
   }
 
-  // Returns where such pages have bytes with a meaning.
+  // Returns the positions of all bytes that have a meaning in the pages with these flags.
   std::vector<uint64_t> bytes_of_pages(uint16_t flags) const {
     std::vector<uint64_t> bytes;
     for (const PageBounds& page : pages(whole_data(), flags)) {
@@ -367,11 +367,11 @@ class QueryFlips : public testing::Test {
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
 
-  // An entry of a page is replaced by another one of the page, by its offset. That is far more than
-  // a flipped bit, but a flipped bit may have this effect.
+  // One entry in a page's list gets the offset of another entry of the page. This is far more than
+  // a flipped bit, but a flipped bit may have the same effect.
   struct Repeated {
     uint64_t at;     // offset in the file of the entry in the page's list
-    uint64_t other;  // the offset of the other entry
+    uint64_t other;  // offset in the file of the other entry in the list
   };
 
   static std::vector<Repeated> all_repeated(const std::string& data, uint16_t flags) {
@@ -422,7 +422,8 @@ class QueryFlips : public testing::Test {
     EXPECT_GT(outcomes[kReported], 0);
   }
 
-  // Makes each change alone. Sanitized builds make only some of them. A quarter must be reported.
+  // Makes each change alone. Sanitized builds make only some of them. At least a quarter must be
+  // reported.
   void change_and_ask(std::vector<std::pair<uint64_t, std::string>> changes) {
     constexpr size_t kSanitizedMax = 150;
     if (kSanitized && changes.size() > kSanitizedMax) {
@@ -504,7 +505,8 @@ TEST_F(QueryFlips, InBranches_ChangeNoAnswer) {
   flip_and_ask(kBranch);
 }
 
-// The last entry of a leaf is missing from its list. A backward query would come to it first.
+// The last entry of a leaf is missing from the leaf's list. A backward query would read this entry
+// first.
 TEST_F(QueryFlips, LeavesWithoutTheirLastEntry_ChangeNoAnswer) {
   std::vector<std::pair<uint64_t, std::string>> changes;
   for (const PageBounds& page : pages(whole_data(), kLeaf)) {
@@ -516,7 +518,7 @@ TEST_F(QueryFlips, LeavesWithoutTheirLastEntry_ChangeNoAnswer) {
   change_and_ask(std::move(changes));
 }
 
-// By one bit, the key of an entry becomes that of another range of the same page.
+// One flipped bit moves the key of an entry to another range of the same page.
 TEST_F(QueryFlips, EntriesOfOtherRanges_ChangeNoAnswer) {
   const std::string data = whole_data();
   std::vector<std::pair<uint64_t, std::string>> changes;

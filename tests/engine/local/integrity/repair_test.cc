@@ -1,5 +1,5 @@
 // Goal: after repair_structure() on each kind of damage below the documents, the check is clean,
-// undamaged data is still there, and everything that was taken out was kept.
+// undamaged data is still there, and everything that was removed was kept.
 // Method: as in damage_test.cc; and random damage from a seed that a failing run prints.
 
 #include <gmock/gmock.h>
@@ -56,7 +56,8 @@ class RecordedRemovals : public RemovedData {
 
 class Repair : public DamagedStore {
  protected:
-  // Repairs and returns the lines. Expects that nothing is beyond repair.
+  // Repairs the store and returns one line for each repair. Stores the problems that cannot be
+  // repaired in beyond_.
   std::vector<std::string> repair() {
     std::vector<std::string> lines;
     const auto report = repair_structure(
@@ -69,7 +70,7 @@ class Repair : public DamagedStore {
     return lines;
   }
 
-  // Repairs with one line each. Afterwards there is nothing to do.
+  // Expects a repair that reports these lines and leaves nothing to repair.
   template <typename Matcher>
   void expect_repaired(const Matcher& lines) {
     EXPECT_THAT(repair(), lines);
@@ -189,7 +190,7 @@ TEST_F(Repair, EntryWithAWrongChecksum_IsCorrected) {
 }
 
 TEST_F(Repair, ConflictInAUniqueIndex_KeepsTheFirst) {
-  // Documents 2 and 5 have one _id; the entry names the later one.
+  // Documents 2 and 5 have the same _id. The entry names the later document.
   change([](Trees& trees, Catalog&, const CollectionMetadata& metadata) -> Status {
     GM_TRY(put_record(trees, metadata.records, 5, doc(R"({"_id": 2, "a": "later"})"), false));
     const IndexMetadata& by_id = metadata.indexes[0];
@@ -352,7 +353,7 @@ TEST_F(Repair, DamagedHeaderOfAValuesPages_IsBeyondRepair) {
     EXPECT_THAT(repair(), IsEmpty());
     EXPECT_THAT(beyond_, ElementsAre(AllOf(HasSubstr("_id 9"), HasSubstr("header"))));
     store_.reset();
-    // If its contents are damaged as well, it still stays.
+    // The record stays even if its contents are damaged as well.
     damaged[page + 2 * kPageBytes] ^= 1;
     put(damaged);
     open();
@@ -364,7 +365,7 @@ TEST_F(Repair, DamagedHeaderOfAValuesPages_IsBeyondRepair) {
   }
 }
 
-// More changes than fit in one transaction.
+// The repair makes more changes than fit in one transaction.
 TEST_F(Repair, ManyChanges_AreMadeInSteps) {
   constexpr int kMany = 3000;
   {
@@ -420,7 +421,8 @@ TEST_F(Repair, ManyChanges_AreMadeInSteps) {
   }
 }
 
-// Any bytes of any keys and values are changed: the repair ends, and undamaged data is there.
+// Random entries are removed, or get a flipped bit in the key or the value. The repair ends, and
+// undamaged data is there.
 TEST_F(Repair, RandomDamage) {
   const char* const given = std::getenv("GRIDMOUNT_TEST_SEED");
   const unsigned first_seed = given != nullptr ? static_cast<unsigned>(std::atoi(given)) : 1;
@@ -482,7 +484,7 @@ TEST_F(Repair, RandomDamage) {
           default:
             GM_TRY(trees.remove(handle, key));
             new_key[random() % key.size()] ^= static_cast<char>(1 << random() % 8);
-            // It may have become the key of another record.
+            // The new key may be that of another record.
             if (new_key.size() == kRecordKeyBytes &&
                 new_key.starts_with(keyspace_prefix(metadata.records))) {
               hit.insert(*record_id_of(new_key));
@@ -501,7 +503,7 @@ TEST_F(Repair, RandomDamage) {
     EXPECT_THAT(left, IsEmpty());
     EXPECT_THAT(repair(), IsEmpty());
     const auto snapshot = store_->snapshot();
-    // Its entry may be gone from the catalog, or have another name now.
+    // The collection's entry may be gone from the catalog, or have another name.
     const auto exists = store_->database("test")->exists(**snapshot, "c");
     if (catalog_hit && !*exists) continue;
     for (RecordId id = 1; id <= 55; ++id) {
@@ -539,7 +541,8 @@ class OutdatedIndexes : public Repair {
     return transaction->commit();
   }
 
-  // Makes the indexes those of another version of ICU: their sort keys are wrong, too.
+  // Makes the indexes look as if another version of ICU had made them: their version and their sort
+  // keys differ.
   void make_outdated() {
     change([](Trees& trees, Catalog& catalog, const CollectionMetadata&) -> Status {
       GM_ASSIGN(const auto metadata, catalog.find({"test", "people"}));

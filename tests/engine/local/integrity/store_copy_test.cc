@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kKilledStatus = 42;
 
-std::atomic<int> calls_until_kill{0};   // counts down from n; 0: never
+std::atomic<int> calls_until_kill{0};   // counts down from n; 0: no kill
 std::atomic<int> writes_until_full{0};  // the same for write(), which then reports a full disk
 
 void count_call() {
@@ -112,8 +112,8 @@ class StoreCopy : public testing::Test {
     return std::move(store).value();
   }
 
-  // Inserts each document in its own transaction, so that pages become free. None of them has pages
-  // of its own, which LMDB would copy by other system calls.
+  // Inserts each document in its own transaction, so that pages become free. The documents are too
+  // small for pages of their own, which LMDB would copy by other system calls.
   static void insert(engine::Store& store, int count) {
     auto collection = store.database("test")->collection("c");
     for (int i = 0; i < count; ++i) {
@@ -131,7 +131,7 @@ class StoreCopy : public testing::Test {
     return *store.database("test")->collection("c")->count(**snapshot, bson::View());
   }
 
-  // Checks that the store is sound and accepts more documents. Returns how many it has.
+  // Checks that the store is sound and accepts more documents. Returns how many documents it had.
   static int64_t check(const fs::path& path) {
     int64_t found = 0;
     {
@@ -256,7 +256,8 @@ TEST_F(StoreCopy, Compaction_KilledAnywhere_LeavesAStore) {
     ASSERT_EQ(WEXITSTATUS(status), kKilledStatus);
     ++kills;
   }
-  // At least the marks, the checkpoint, the folder, the table of readers and the swap.
+  // The marks, the checkpoint, the folder, the table of readers and the swap need at least ten
+  // calls.
   EXPECT_GE(kills, 10);
   EXPECT_LT(kills, 499);
 }

@@ -1,9 +1,10 @@
-// Goal: after a flip of any bit of data.mdb, salvage_store() makes a store that the check finds
-// sound. Only documents at the place of the flip are missing, and these have been kept.
+// Goal: after a flip of any bit in a leaf or branch of data.mdb, salvage_store() makes a store that
+// the check finds sound. Only documents at the place of the flip are missing, and these have been
+// kept.
 //
-// Method: bits of a store's file are flipped one at a time in leaves, branches and values, at
-// random from a seed that a failing run prints. GRIDMOUNT_SALVAGES sets the number of flips (100,
-// 20 in sanitized builds). GRIDMOUNT_TEST_SEED replays one.
+// Method: single bits of leaves and branches are flipped, at places that a seed determines. A
+// failing run prints its seed. Other tests damage whole pages. GRIDMOUNT_SALVAGES sets the number
+// of flips (100, 20 in sanitized builds). GRIDMOUNT_TEST_SEED replays one of them.
 #include "engine/local/integrity/store_salvage.h"
 
 #include <gmock/gmock.h>
@@ -144,8 +145,8 @@ class StoreSalvage : public testing::Test {
     const size_t meta = number_at<uint64_t>(144) > number_at<uint64_t>(kPage + 144) ? 0 : kPage;
     return number_at<uint64_t>(meta + 80);
   }
-  // Returns the position of a list of several pages in the free list's root, a leaf. Its length
-  // comes first.
+  // Returns the position of a list of pages in the free list's root, a leaf. The list begins with
+  // its length. Returns 0 if there is no such list.
   size_t list_of_free_pages() const {
     const size_t leaf = free_root() * kPage;
     for (size_t i = 0; i < (number_at<uint16_t>(leaf + 12) - 16U) / 2; ++i) {
@@ -188,7 +189,7 @@ class StoreSalvage : public testing::Test {
     }
   }
 
-  // Makes a store as a power loss leaves it: its log has the removal of document 7, and cannot be
+  // Makes a store as a power loss leaves it. Its log has the removal of document 7, and cannot be
   // replayed, because pages are damaged.
   void make_log_that_cannot_be_replayed();
 
@@ -223,7 +224,7 @@ TEST_F(StoreSalvage, BranchThatIsNoPage_LosesNothing) {
     std::string bytes = sound_;
     bytes.replace(page * kPage + 8, kPage - 8, kPage - 8, '\xEE');
     put_data(bytes);
-    if (problems().empty()) continue;  // the page is an older state
+    if (problems().empty()) continue;  // the page belongs to an older state
     ++salvaged;
     expect_salvaged();
     EXPECT_THAT(missing(), IsEmpty());
@@ -257,7 +258,7 @@ TEST_F(StoreSalvage, LeafThatIsNoPage_LosesWhatItHad) {
   EXPECT_GT(lost, 0U);
 }
 
-// A document that lost a patch is gone and has been kept. It never comes back without the patch.
+// A document that lost a patch is gone and has been kept. It never appears without the patch.
 TEST_F(StoreSalvage, DocumentsWithPatches_AreWholeOrGone) {
   constexpr int32_t kPatched = 5;
   constexpr uint32_t kBytes = 35'000;
@@ -293,7 +294,7 @@ TEST_F(StoreSalvage, DocumentsWithPatches_AreWholeOrGone) {
   fs::remove_all(folder_.parent_path() / "sound");
   fs::copy(folder_, folder_.parent_path() / "sound", fs::copy_options::recursive);
   sound_ = read_data();
-  // The pages of the patches themselves, and the leaves that name them.
+  // The pages with patched content, and all leaves.
   std::vector<size_t> damaged;
   for (size_t page = 2; page < sound_.size() / kPage; ++page) {
     const std::string_view bytes = std::string_view(sound_).substr(page * kPage, kPage);
@@ -347,7 +348,7 @@ TEST_F(StoreSalvage, AnyBit_CostsAtMostWhatItHit) {
     ++damaged;
     const auto report = salvage();
     if (!report) {
-      // If names of collections are lost, nothing is touched.
+      // If names of collections are lost, salvage_store() changes nothing.
       EXPECT_EQ(report.error().code(), ErrorCode::kDataCorruptionDetected)
           << report.error().message();
       EXPECT_EQ(read_data(), bytes);
@@ -355,7 +356,7 @@ TEST_F(StoreSalvage, AnyBit_CostsAtMostWhatItHit) {
     }
     EXPECT_THAT(problems(), IsEmpty()) << at;
     const std::set<int32_t> lost = missing();
-    // Either the record that was taken out, or the records of a page that was not copied.
+    // The lost documents are those of a removed record, or of a page that was not copied.
     EXPECT_TRUE(lost.empty() || !removed_.bytes.empty()) << at;
     EXPECT_LE(lost.size(), 20U) << at;
     several += lost.size() > 1 ? 1 : 0;
@@ -366,7 +367,7 @@ TEST_F(StoreSalvage, AnyBit_CostsAtMostWhatItHit) {
   }
 }
 
-// Without the names of the trees, LMDB cannot open them.
+// LMDB cannot open the trees without their names.
 TEST_F(StoreSalvage, NamesOfTheTrees_AreNotNeeded) {
   size_t salvaged = 0;
   for (const size_t page : pages(kLeaf)) {
@@ -378,7 +379,7 @@ TEST_F(StoreSalvage, NamesOfTheTrees_AreNotNeeded) {
     std::string bytes = sound_;
     bytes.replace(page * kPage + 8, kPage - 8, kPage - 8, '\xEE');
     put_data(bytes);
-    if (local::open(folder_, {})) continue;  // the page is an older state
+    if (local::open(folder_, {})) continue;  // the page belongs to an older state
     ++salvaged;
     expect_salvaged();
     EXPECT_THAT(missing(), IsEmpty());
@@ -397,7 +398,7 @@ TEST_F(StoreSalvage, CutOff_IsLeftAsItIs) {
   EXPECT_EQ(read_data(), bytes);
 }
 
-// The data was restored from elsewhere, without the files that belong to it.
+// The data is an older copy, without the files that belong to the copy.
 TEST_F(StoreSalvage, OlderCopyOfTheData_IsTakenAndSaid) {
   put_data(sound_);
   for (const int32_t number : {78, 79}) {
@@ -416,8 +417,8 @@ TEST_F(StoreSalvage, OlderCopyOfTheData_IsTakenAndSaid) {
   EXPECT_THAT(missing(), IsEmpty());
 }
 
-// Transactions that only the log has are replayed in the new store.
-// Between the empty checkpoint and the new data.mdb, only the copy has what the log had.
+// The new store has the transactions that only the log had. From the time when the checkpoint is
+// emptied until the new data.mdb is in place, only the copy has these transactions.
 TEST_F(StoreSalvage, InterruptedSwap_IsFinishedByTheNextOpeningOrRepair) {
   make_log_that_cannot_be_replayed();
   const fs::path before = folder_.parent_path() / "before";
@@ -495,7 +496,7 @@ void StoreSalvage::make_log_that_cannot_be_replayed() {
   fs::remove(folder_ / "data.mdb-lock");
 }
 
-// The list is a tree of its own, which the other trees do not need.
+// The list of free pages is a tree of its own, which the other trees do not need.
 TEST_F(StoreSalvage, ListOfFreePagesThatIsNoPage_LosesNothing) {
   std::string bytes = sound_;
   bytes.replace(free_root() * kPage + 8, kPage - 8, kPage - 8, '\xEE');
@@ -505,7 +506,7 @@ TEST_F(StoreSalvage, ListOfFreePagesThatIsNoPage_LosesNothing) {
   EXPECT_THAT(missing(), IsEmpty());
 }
 
-// One of its entries becomes the number of a page that is in use by a tree.
+// An entry of the list of free pages becomes the number of a page that a tree uses.
 TEST_F(StoreSalvage, ListThatNamesALeafInUse_LosesNothing) {
   size_t claimed = 0;
   for (const size_t page : pages(kLeaf)) {
