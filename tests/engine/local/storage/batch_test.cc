@@ -82,7 +82,7 @@ class BatchTest : public testing::EnvironmentFixture {
     ASSERT_TRUE(opened) << opened.error().message();
   }
 
-  // Aborts a transaction that has written.
+  // Writes in a transaction and aborts it.
   Status give_up(const std::string& key) {
     return write([&](Trees& trees) -> Status {
       GM_TRY(trees.put(environment_->tree(0), key, "never"));
@@ -96,7 +96,7 @@ TEST_F(BatchTest, SmallTransactionsInARow_ShareACommit_AndAreReadAtOnce) {
   open(TestOptions());
   const uint64_t before = commits();
   for (int i = 0; i < 40; ++i) ASSERT_TRUE(put("k" + std::to_string(i), "1"));
-  // The time limit of a batch may have passed in between.
+  // The batch may have reached its time limit in between.
   EXPECT_LE(commits(), before + WriteQueue::kSmallBeforeBatch + 20);
   EXPECT_GE(commits(), before + WriteQueue::kSmallBeforeBatch);
   EXPECT_EQ(get("k39"), "1");
@@ -120,7 +120,7 @@ TEST_F(BatchTest, ShortReads_DoNotEndIt) {
     ASSERT_TRUE(put("k", std::to_string(i)));
     ASSERT_EQ(get_shortly("k"), std::to_string(i));
   }
-  // Its time may be over at any of them, but not at all of them.
+  // The batch may reach its time limit at any of the reads, but not at all of them.
   EXPECT_GT(reads_in_batches_, 0);
   EXPECT_LT(commits(), before + 150);
   EXPECT_EQ(get("k"), "199");
@@ -146,7 +146,7 @@ TEST_F(BatchTest, ShortRead_OwnTransactionIsOpen_IsRefused) {
   EXPECT_EQ(get_shortly("a"), "1");
 }
 
-// Whoever waits for a short read gets the newest contents, whoever ends the batch meanwhile.
+// A short read sees every commit that was acknowledged before it, whichever thread ends the batch.
 TEST_F(BatchTest, ShortReads_BesideWritersAndReaders_SeeWhatIsCommitted) {
   open();
   ASSERT_TRUE(put("k", "0"));
@@ -178,7 +178,7 @@ TEST_F(BatchTest, ShortReads_BesideWritersAndReaders_SeeWhatIsCommitted) {
   EXPECT_EQ(get("k"), "500");
 }
 
-// W12
+// W12: while a batch can be neither committed nor replayed, only short reads can read.
 TEST_F(BatchTest, ItsCommitFails_ShortReadsGoOn) {
   open();
   ASSERT_TRUE(put("a", "1"));
@@ -246,7 +246,7 @@ TEST_F(BatchTest, OneThatIsGivenUp_TakesNoOtherWithIt) {
   EXPECT_EQ(get("b"), "");
   EXPECT_EQ(get("c"), "");
   EXPECT_EQ(get("d"), "1");
-  // The first of a batch.
+  // The next transaction is the first of a batch.
   ASSERT_FALSE(give_up("a"));
   ASSERT_TRUE(put("e", "1"));
   EXPECT_EQ(get("a"), "1");
@@ -290,7 +290,7 @@ TEST_F(BatchTest, Killed_HasAllThatWasCommitted) {
   EXPECT_EQ(get("last"), "1");
 }
 
-// The format file may have such a version by a flipped bit.
+// A flipped bit may change the version in the file `format` to an older one.
 TEST_F(BatchTest, KilledAndOfAnOlderFormat_IsRefused) {
   in_killed_process([&] {
     open();
@@ -326,7 +326,7 @@ TEST_F(BatchTest, KilledAgainAndAgain_NothingOfAnEarlierLifeComesBack) {
     EXPECT_EQ(get("k" + std::to_string(i)), std::to_string(std::min(i, 5)));
 }
 
-// D14: after a power loss only the log says what was durable.
+// D14: after a power loss, `pending` is not replayed. Only the log has what was durable.
 TEST_F(BatchTest, PowerLoss_WhatIsPendingIsNotBelieved) {
   options_.redo_bytes = 0;
   in_killed_process([&] {
@@ -338,7 +338,7 @@ TEST_F(BatchTest, PowerLoss_WhatIsPendingIsNotBelieved) {
   ASSERT_TRUE(try_open(store(), {.boot_id = "another boot"}));
   EXPECT_EQ(get("a"), "1");
   environment_.reset();
-  // Nor is the old `pending` used after a kill of the next owner.
+  // The old `pending` is not used after a kill of the next owner either.
   in_killed_process([&] {
     if (try_open(store(), {.boot_id = "another boot", .small_before_batch = 0})) {
       (void)put("b", "1");
@@ -349,7 +349,7 @@ TEST_F(BatchTest, PowerLoss_WhatIsPendingIsNotBelieved) {
   EXPECT_EQ(get("b"), "1");
 }
 
-// D9: this includes commits that LMDB has not committed.
+// D9: a durable request includes commits of the batch that LMDB has not committed.
 TEST_F(BatchTest, DurableRequest_CoversTheBatch_AndLetsItGoOn) {
   open();
   const uint64_t before = commits();
@@ -359,7 +359,7 @@ TEST_F(BatchTest, DurableRequest_CoversTheBatch_AndLetsItGoOn) {
   ASSERT_TRUE(put("a", "2"));
   ASSERT_TRUE(environment_->make_durable());
   ASSERT_TRUE(put("b", "2"));
-  // The time limit of a batch may have passed in between.
+  // The batch may have reached its time limit in between.
   EXPECT_LE(commits(), before + 2);
   const fs::path crashed = folder_ / "crashed";
   fs::copy(store(), crashed);
@@ -387,7 +387,7 @@ TEST_F(BatchTest, DurableRequests_WithBatchesOfAllKinds_AreAnsweredByTheLog) {
 }
 
 // D15: the next owner's first checkpoint has the state of LMDB. The log counts until LMDB has the
-//      rest.
+//      other changes.
 TEST_F(BatchTest, KilledThenPowerLoss_WhatWasDurableIsThere) {
   in_killed_process([&] {
     open();
@@ -406,7 +406,7 @@ TEST_F(BatchTest, KilledThenPowerLoss_WhatWasDurableIsThere) {
   ASSERT_TRUE(try_open(store(), {.boot_id = "another boot"}));
   EXPECT_EQ(get("a"), "2");
   EXPECT_EQ(get("b"), "");
-  // Without the first checkpoint of the two.
+  // The copy does not have the first of the two checkpoints.
   ASSERT_TRUE(try_open(crashed, {.boot_id = "another boot"}));
   EXPECT_EQ(get("a"), "2");
 }
@@ -453,7 +453,8 @@ TEST_F(BatchTest, NoRoomForPending_ThereAreNoBatches) {
   EXPECT_EQ(commits(), before + 2);
 }
 
-// A transaction that does not fit in `pending` fails, and those before it do not.
+// A transaction that does not fit in `pending` fails with LMDB's commit. The transactions before it
+// do not fail.
 TEST_F(BatchTest, LargeOneFails_TheOthersStay) {
   open();
   ASSERT_TRUE(put("a", "1"));
@@ -476,7 +477,7 @@ TEST_F(BatchTest, CommitFails_NothingIsReadOrWritten_UntilItSucceeds) {
   const Status written = put("c", "1");
   ASSERT_FALSE(written);
   EXPECT_THAT(written.error().message(), HasSubstr("not in data.mdb yet"));
-  EXPECT_TRUE(environment_->make_durable());  // the log has it
+  EXPECT_TRUE(environment_->make_durable());  // the log has the changes
   EXPECT_FALSE(environment_->checkpoint());
   data_error = 0;
   EXPECT_EQ(get("a"), "1");
@@ -541,10 +542,12 @@ TEST_F(BatchTest, OldFormat_HasNoBatches_UpgradedFromTheNextOpeningOn) {
   EXPECT_EQ(get("a"), "3");
 }
 
-// W6: the writer that meets the fault tells it before anybody else gets the lock. The queue works on
-// an environment of its own, in which a batch that is made again meets a fault.
+// W6: the writer that meets the fault reports it before any other thread gets the lock. The queue
+//     has an LMDB environment of its own. When a batch is made again there, meet_fault simulates a
+//     fault.
 TEST_F(BatchTest, FaultWhileItIsMadeAgain_RefusesWritesBeforeTheLockPassesOn) {
-  // Never closed: after a fault, locks of LMDB are held that closing it would free.
+  // `env` is never closed, because after a fault LMDB's locks are held, and closing it would free
+  // them.
   static MDB_env* env = nullptr;
   static LmdbContext context;
   const fs::path folder = folder_ / "q";
@@ -595,7 +598,7 @@ TEST_F(BatchTest, FaultWhileItIsMadeAgain_RefusesWritesBeforeTheLockPassesOn) {
     ASSERT_TRUE(given_up);
     put_in(*given_up);
   }
-  // From here on only the queue itself knows.
+  // From here on, only the queue itself knows of the fault.
   answers = false;
   ASSERT_TRUE(queue.refusal());
   EXPECT_THAT(queue.refusal()->message(), HasSubstr("a fault"));
@@ -621,7 +624,7 @@ class PendingFileTest : public BatchTest {
   }
 };
 
-// D14: a record counts by its snapshot, its place and its id.
+// D14: a record counts if its snapshot, its index and its id are right.
 TEST_F(PendingFileTest, RecordsOfTheSnapshot_InOrder_Count) {
   const std::string first = record(7, 0, "one");
   const std::string second = record(7, 1, "two");
@@ -629,11 +632,11 @@ TEST_F(PendingFileTest, RecordsOfTheSnapshot_InOrder_Count) {
   EXPECT_THAT(read(first + second, 7).changes, ::testing::ElementsAre("one", "two"));
   EXPECT_THAT(read(first + second + std::string(500, '\0'), 7).changes, ::testing::SizeIs(2));
   EXPECT_THAT(read(first + second, 8).changes, ::testing::IsEmpty());
-  // Records left by an earlier batch.
+  // An earlier batch has left these records.
   const PendingContents read_view = read(first + record(6, 1, "old") + record(6, 2, "old"), 7);
   EXPECT_THAT(read_view.changes, ::testing::ElementsAre("one"));
   EXPECT_FALSE(read_view.is_damaged);
-  // Bytes in a document that look like a record. Their author cannot know the id.
+  // These bytes in a document look like a record. Their author cannot know the id.
   const PendingContents forged = read(first + record(7, 1, "forged", {4, 5, 6}), 7);
   EXPECT_THAT(forged.changes, ::testing::ElementsAre("one"));
   EXPECT_FALSE(forged.is_damaged);

@@ -31,8 +31,8 @@ using gridmount::local::testing::file_name_of;
 using gridmount::local::testing::SyncGate;
 
 std::atomic<int> syncs{0};
-std::atomic<int> sync_error{0};              // errno of every sync
-std::atomic<int> syncs_until_error{0};       // the number of syncs that succeed before
+std::atomic<int> sync_error{0};         // errno of every sync
+std::atomic<int> syncs_until_error{0};  // the number of syncs that succeed before the first error
 std::atomic<int> checkpoint_write_error{0};  // errno of writes to the file `checkpoint`
 
 SyncGate gate;
@@ -176,7 +176,7 @@ TEST_F(CheckpointTest, Interval_WithWork_TakesThemItself_WithoutWork_None) {
     ASSERT_LT(std::chrono::steady_clock::now(), end);
     std::this_thread::sleep_for(5ms);
   }
-  std::this_thread::sleep_for(50ms);  // the last of the syncs
+  std::this_thread::sleep_for(50ms);  // until the last sync has ended
   const int before = syncs;
   std::this_thread::sleep_for(200ms);
   EXPECT_EQ(syncs, before);
@@ -266,7 +266,7 @@ TEST_F(CheckpointTest, FailedSync_RefusesWritesUntilReopened_AndGoesBackToTheChe
   }
 }
 
-// D8: nothing is written any more.
+// D8: after the failed sync, nothing is written any more.
 TEST_F(CheckpointTest, FailedSync_InTheBackground_IsReportedToTheNextWriter) {
   open(10ms);
   sync_error = EIO;
@@ -281,7 +281,7 @@ TEST_F(CheckpointTest, FailedSync_InTheBackground_IsReportedToTheNextWriter) {
   EXPECT_EQ(environment_->checkpoint().error().code(), ErrorCode::kWritesRefused);
 }
 
-// D8: nor by writers that already wait.
+// D8: writers that already wait write nothing either.
 TEST_F(CheckpointTest, FailedSync_WhileWritersQueue_FailsThemAll) {
   Environment& environment = open();
   ASSERT_TRUE(put("k", "1"));
@@ -308,7 +308,7 @@ TEST_F(CheckpointTest, FailedSync_WhileWritersQueue_FailsThemAll) {
   EXPECT_EQ(get("k"), "1");
 }
 
-// Each case: what was done to the file, and the expected outcome.
+// Each function removes, moves or replaces data.mdb.
 TEST_F(CheckpointTest, DataLostUnderItsOwner_RefusesWritesAndSaysSo) {
   const std::vector<std::function<void()>> losses = {
       [&] { fs::remove(store() / "data.mdb"); },
@@ -331,7 +331,7 @@ TEST_F(CheckpointTest, DataLostUnderItsOwner_RefusesWritesAndSaysSo) {
     EXPECT_EQ(put("k", "refused").error().code(), ErrorCode::kWritesRefused);
     EXPECT_EQ(environment.make_durable().error().code(), ErrorCode::kWritesRefused);
     EXPECT_EQ(get("k"), "v");
-    // The saved state is that of the removed file.
+    // The newest checkpoint is the one from before the loss.
     EXPECT_EQ(saved_transaction(), fs::exists(store()) ? saved : 0);
     environment_.reset();
     fs::remove_all(store());
@@ -398,7 +398,7 @@ TEST_F(CheckpointTest, Close_MakesEverythingDurable_AndMarksIt) {
   EXPECT_EQ(mark().state, OwnerState::kClosed);
 }
 
-// D4: `closed` is written only if that checkpoint succeeded.
+// D4: `closed` is written only if the last checkpoint succeeded.
 TEST_F(CheckpointTest, Close_WhoseSyncFails_IsNotMarkedClosed) {
   open();
   ASSERT_TRUE(put("k", "v"));
@@ -411,7 +411,7 @@ TEST_F(CheckpointTest, Open_WhoseFirstCheckpointFails_FailsAndHarmsNothing) {
   open();
   ASSERT_TRUE(put("k", "v"));
   environment_.reset();
-  syncs_until_error = 1;  // the sync of the mark
+  syncs_until_error = 1;  // the sync of the mark succeeds
   sync_error = EIO;
   EXPECT_THROW(open(), std::runtime_error);
   all_well();
@@ -419,7 +419,7 @@ TEST_F(CheckpointTest, Open_WhoseFirstCheckpointFails_FailsAndHarmsNothing) {
   EXPECT_EQ(get("k"), "v");
 }
 
-// Readers of all ages, while writers free pages and checkpoints are taken.
+// Readers keep their snapshots while a writer frees pages and checkpoints are taken.
 TEST_F(CheckpointTest, ReadersWritersAndCheckpoints_AtOnce_EachSeesItsOwn) {
   Environment& environment = open(1ms);
   ASSERT_TRUE(put("a", "0"));
@@ -463,12 +463,12 @@ TEST_F(CheckpointTest, ReadersWritersAndCheckpoints_AtOnce_EachSeesItsOwn) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// D3: each checkpoint is written to the slot that does not hold the newest.
+// D3: each checkpoint is written to the slot that does not hold the newest checkpoint.
 TEST(CheckpointFileTest, Newest_DamagedSlot_IsTheOtherOne) {
   std::string name = (fs::temp_directory_path() / "checkpoint_file_test.XXXXXX");
   const fs::path folder = ::mkdtemp(name.data());
   const fs::path path = folder / "checkpoint";
-  // Real meta pages, of a new store.
+  // The meta pages of a new store.
   ASSERT_TRUE(Environment::open(folder / "s", {.create = true}));
   auto data = system::File::open(folder / "s" / "data.mdb", 0);
   ASSERT_TRUE(data);
@@ -505,7 +505,7 @@ TEST(CheckpointFileTest, Newest_DamagedSlot_IsTheOtherOne) {
   fs::remove_all(folder);
 }
 
-// D3: this holds however much of a slot's sector was written when the power failed.
+// D3: the other slot stays valid however much of a slot was written when the power failed.
 TEST(CheckpointFileTest, Newest_SlotTornAnywhere_IsTheOtherOne) {
   std::string name = (fs::temp_directory_path() / "checkpoint_file_test.XXXXXX");
   const fs::path folder = ::mkdtemp(name.data());
@@ -553,8 +553,8 @@ TEST(CheckpointFileTest, Newest_SlotTornAnywhere_IsTheOtherOne) {
   fs::remove_all(folder);
 }
 
-// Overwrites the same keys again and again. Pages that the last checkpoint refers to are kept, and
-// so are all pages written since, unless checkpoints are taken in time.
+// Overwrites the same keys again and again. The store keeps the pages of the last checkpoint and
+// all pages written since, so the file would grow without timely checkpoints.
 TEST_F(CheckpointTest, ConstantOverwriting_DoesNotGrowTheFileForEver) {
   OpenOptions options;
   options.checkpoint_bytes = 1 << 20;
@@ -579,7 +579,7 @@ TEST_F(CheckpointTest, ConstantSmallOverwriting_KeepsLittleGarbage) {
   for (int i = 0; i < 10'000; ++i) {
     ASSERT_TRUE(put("key" + std::to_string(i % 200), std::string(1000, static_cast<char>(i))));
   }
-  // The pages freed between two checkpoints, and while the second is taken.
+  // The garbage is the pages freed between two checkpoints, and while the second is taken.
   EXPECT_LT(fs::file_size(store() / "data.mdb"), before + ((kGarbageMax + 4) << 20));
 }
 

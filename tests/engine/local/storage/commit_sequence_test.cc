@@ -1,5 +1,5 @@
-// Goal: if the map of data.mdb does not show the last commit, the store acknowledges nothing that a
-// transaction from an older snapshot would lose, and writes nothing more.
+// Goal: if the map of data.mdb does not show the last commit, no transaction from the older
+// snapshot is acknowledged. The store then refuses all writes, and loses no acknowledged commit.
 //
 // Method: a real store in a temporary folder. LMDB's writes of meta pages go through this program's
 // own pwrite, which can leave one out. LMDB has then committed, but its map shows the snapshot
@@ -154,7 +154,7 @@ TEST_F(CommitSequenceTest, CommitThatDoesNotShow_IsNotAcknowledgedToThoseWhoShar
   metas_left_out = 1;
   EXPECT_FALSE(leader->commit());
   thread.join();
-  // The transaction either was in time to share the commit, or was the next one.
+  // The member either shared the failed commit, or came after it.
   EXPECT_FALSE(*member);
   expect_refused(put("later", "1"));
 }
@@ -217,7 +217,8 @@ TEST_F(CommitSequenceTest, ReaderBesideTheOwner_DoesNotReadAnOlderSnapshot) {
   EXPECT_THAT(snapshot.error().message(), HasSubstr("does not show what was committed last"));
 }
 
-// A batch: its transactions are acknowledged by the file `pending` before LMDB commits them.
+// Tests batches, whose transactions are acknowledged when `pending` has them, before LMDB commits
+// them.
 class BatchSequenceTest : public testing::EnvironmentFixture {
  protected:
   BatchSequenceTest()
@@ -236,7 +237,7 @@ TEST_F(BatchSequenceTest, BatchThatDoesNotShow_IsReplayedByTheNextOpening) {
   ASSERT_TRUE(put("one", "1"));
   ASSERT_TRUE(put("two", "1"));
   metas_left_out = 1;
-  // Ends the batch.
+  // This read ends the batch.
   EXPECT_THAT(get("one"), HasSubstr("does not show what was committed last"));
   EXPECT_EQ(put("lost", "1").error().code(), ErrorCode::kWritesRefused);
   ASSERT_TRUE(try_open(store(), test_));

@@ -34,7 +34,8 @@ namespace {
 enum class Disk { kFine, kFull, kFullAfterHalf, kBroken, kReadOnly, kQuotaUsedUp, kFileTooLarge };
 std::atomic<Disk> disk{Disk::kFine};
 // The number of LMDB's meta page writes that fail. Such a write begins within the first two pages,
-// but not at the beginning of a page. After a failure LMDB writes something back.
+// but not at the beginning of a page. After a failed write, LMDB tries to write the old contents
+// back.
 std::atomic<int> meta_failures{0};
 
 int errno_of(Disk with) {
@@ -148,8 +149,7 @@ class EnvironmentTest : public ::testing::Test {
     return get(transaction->lmdb(), environment_->tree(tree), key);
   }
 
-  // Needs more pages than a map of 64 MiB has. LMDB then marks the transaction as
-  // unusable.
+  // Needs more pages than a map of 64 MiB has. LMDB then marks the transaction as unusable.
   void break_inside(WriteTransaction& transaction) {
     MDB_val key{4, const_cast<char*>("huge")};
     MDB_val value{size_t{1} << 27, nullptr};
@@ -168,7 +168,7 @@ TEST(ChecksumTest, Crc32c_KnownInput_GivesPublishedValue) {
   EXPECT_EQ(crc32c(bytes.subspan(4), crc32c(bytes.first(4))), 0xE3069283u);
   EXPECT_EQ(crc32c({}), 0u);
 
-  // A few bytes and many bytes are summed in different ways.
+  // crc32c() sums a few bytes and many bytes in different ways.
   std::vector<uint8_t> many;
   uint32_t byte_by_byte = 0;
   for (uint32_t i = 0; i < 300; ++i) {
@@ -291,7 +291,7 @@ TEST_F(EnvironmentTest, ReadTransactions_BeyondTheTable_AreAnErrorAndTheStoreGoe
   EXPECT_EQ(get_one("k"), "v");
 }
 
-// Writers in their own threads. The test triggers each step.
+// The writers wait in threads of their own until the leader commits.
 TEST_F(EnvironmentTest, GroupCommit_WritersQueuedBehindOne_ShareItsCommit) {
   OpenOptions small_map;
   small_map.map_bytes = 64 << 20;
@@ -398,7 +398,8 @@ TEST_F(EnvironmentTest, GroupCommit_FailsOnAFullDisk_FailsForAllOfTheGroup) {
   ASSERT_TRUE(put_one("k", "v"));
 }
 
-// Each thread moves money between accounts that it chooses. Some of the transactions are aborted.
+// Each thread increments a shared counter and its own counter in one transaction. Some of the
+// transactions are aborted.
 TEST_F(EnvironmentTest, Writers_ManyThreads_LoseAndInventNothing) {
   Environment& environment = open();
   constexpr int kThreads = 8;
@@ -410,7 +411,6 @@ TEST_F(EnvironmentTest, Writers_ManyThreads_LoseAndInventNothing) {
       for (int round = 0; round < kRounds; ++round) {
         auto transaction = environment.begin_write();
         ASSERT_TRUE(transaction);
-        // Increments a shared counter and, in the same transaction, the thread's own.
         const std::string own = "thread" + std::to_string(t);
         for (const std::string& key : {std::string("all"), own}) {
           const auto value = get(transaction->lmdb(), environment.tree(0), key);
@@ -439,7 +439,8 @@ TEST_F(EnvironmentTest, Writers_ManyThreads_LoseAndInventNothing) {
   EXPECT_EQ(get_one("all"), std::to_string(kThreads * kCommitted));
 }
 
-// A leader and members with many pages: tests what nested transactions do to LMDB's lists of pages.
+// Leaders and members write many pages. This tests what nested transactions do to LMDB's lists of
+// pages.
 TEST_F(EnvironmentTest, Writers_LargeTransactionsInGroups_KeepTheTreesSound) {
   Environment& environment = open();
   constexpr int kThreads = 6;
@@ -504,7 +505,7 @@ TEST_F(EnvironmentTest, FailingDisk_DuringCommit_IsAnIoErrorAndUndone) {
     const Status status = put_one("k", std::string(1 << 20, 'x'));
     disk = Disk::kFine;
     ASSERT_FALSE(status);
-    // A short write means a full disk only if the disk is full, which this one is not.
+    // A short write means a full disk only if the disk is full. This disk is not full.
     EXPECT_EQ(status.error().code(), ErrorCode::kIoError) << status.error().message();
     EXPECT_EQ(std::filesystem::file_size(store() / "data.mdb"), size);
     EXPECT_EQ(get_one("k"), "old");
@@ -558,7 +559,7 @@ TEST_F(EnvironmentTest, FileSizeLimit_IsAnErrorAndNotTheEndOfTheProcess) {
 // If LMDB cannot write a meta page, it refuses all further work.
 TEST_F(EnvironmentTest, MetaPageNotWritten_WritesAreRefusedUntilReopened_NothingIsLost) {
   for (const int failures : {1, 2}) {
-    // In the second case the roots are behind the old end of the file.
+    // With the larger values, the roots are behind the old end of the file.
     for (const size_t bytes : {10, 1'000'000}) {
       Environment& environment = open();
       ASSERT_TRUE(put_one("k", "old"));
@@ -622,7 +623,7 @@ TEST_F(EnvironmentTest, Stats_AfterWritingAndRemoving_CountUsedAndFree) {
   auto empty = environment.stats();
   ASSERT_TRUE(empty);
   ASSERT_TRUE(put_one("k", std::string(8 << 20, 'x')));
-  // The count is refreshed only after this time.
+  // The count of free pages is refreshed only after this time.
   std::this_thread::sleep_for(std::chrono::milliseconds(600));
   auto full = environment.stats();
   ASSERT_TRUE(full);

@@ -68,7 +68,7 @@ TEST_F(FreePagesTest, GiveBack_AfterRemovals_TakesLessOfTheDisk) {
   const uint64_t size = std::filesystem::file_size(store() / "data.mdb");
   const uint64_t freed = return_free_pages();
   EXPECT_GE(freed, kAllBytes * 8 / 10);
-  // A commit that changes nothing comes first.
+  // The slack is for a commit that changes nothing, which comes first.
   EXPECT_LE(allocated_bytes(), before - freed + kSlackBytes);
   EXPECT_GE(std::filesystem::file_size(store() / "data.mdb"), size);
   expect_the_rest();
@@ -124,7 +124,7 @@ TEST_F(FreePagesTest, GiveBack_Killed_TheNewestCheckpointAndTheLogAreWhole) {
 }
 
 TEST_F(FreePagesTest, GiveBack_MoreThanAtOnce_GivesAll) {
-  constexpr int kMany = 500;  // 100 MB, of which 64 MiB exist at one time
+  constexpr int kMany = 500;  // 100 MB, of which at most 64 MiB are returned at one time
   for (int i = 0; i < kMany; ++i) ASSERT_TRUE(put(key(i), value(i)));
   ASSERT_TRUE(write([&](Trees& trees) -> Status {
     for (int i = 0; i < kMany; ++i) GM_TRY(trees.remove(environment_->tree(0), key(i)));

@@ -162,7 +162,7 @@ TEST_F(PageAccountingTest, ListAsItIs_IsRight) {
 }
 
 TEST_F(PageAccountingTest, PageInUse_IsFound) {
-  // If the order stays right, opening for writing finds no error.
+  // If the list stays in order, opening for writing finds no error.
   uint64_t used = 0;
   uint64_t replaced = 0;
   for (const size_t at : {meta_ + kMainRootOffset, meta_ + kMetaFreeRootOffset}) {

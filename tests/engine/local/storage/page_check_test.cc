@@ -111,8 +111,8 @@ class PageCheckTest : public testing::Test {
     std::ofstream(folder_ / "store" / "data.mdb", std::ios::binary) << bytes;
   }
 
-  // Returns where the current leaves with the document's text begin. Older versions of leaves may
-  // also hold it.
+  // Returns where the leaves with the document's text begin. Older versions of leaves may be among
+  // them.
   static std::vector<size_t> leaves_with(const std::string& bytes, int32_t id) {
     std::vector<size_t> leaves;
     for (size_t page = 2 * kPageBytes; page < bytes.size(); page += kPageBytes) {
@@ -125,8 +125,7 @@ class PageCheckTest : public testing::Test {
     return leaves;
   }
 
-  // Every use of the document must fail. The other collection's document can be removed and
-  // inserted.
+  // Every use of the document must fail. The other collection can still be written to.
   void expect_damaged(int32_t id) {
     ASSERT_TRUE(open());
     const Result<bool> found = has("many", id);
@@ -175,7 +174,7 @@ TEST_F(PageCheckTest, SmallerValueInALargerOnesPlace_IsSound) {
     ASSERT_TRUE(collection->update(**transaction, id_is(id), sized(id, 10'000), {}));
     ASSERT_TRUE((*transaction)->commit());
   }
-  // Values that fit in the same pages, in other pages, and removal.
+  // The first update fits in the same pages, the second needs other pages. A removal follows.
   for (const size_t size : {11'000, 100'000}) {
     const auto transaction = store_->begin();
     ASSERT_TRUE(transaction);
@@ -190,7 +189,7 @@ TEST_F(PageCheckTest, SmallerValueInALargerOnesPlace_IsSound) {
   EXPECT_TRUE(report->problems.empty());
 }
 
-// LMDB's search would not end on such a page.
+// LMDB's search would not end on a page with a negative number of entries.
 TEST_F(PageCheckTest, LeafWithLessThanNoEntries_IsAnError) {
   std::string bytes = data();
   for (const size_t page : leaves_with(bytes, 50)) write<uint16_t>(bytes, page + kLowerOffset, 2);
@@ -214,7 +213,7 @@ TEST_F(PageCheckTest, LeafWithEntriesBehindItsEnd_IsNotWrittenTo) {
 }
 
 // LMDB merges leaves that removals have left nearly empty. The neighbour must be checked before
-// that. Otherwise the call of LMDB would fault, and the store would refuse all writes.
+// such a merge. Otherwise the call of LMDB would fault, and the store would refuse all writes.
 TEST_F(PageCheckTest, RemovalsBesideADamagedLeaf_NeverReachIt) {
   constexpr int32_t kFirst = 1000;
   constexpr int32_t kMany = 300;

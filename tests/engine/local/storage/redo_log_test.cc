@@ -86,8 +86,9 @@ class RedoLogTest : public testing::EnvironmentFixture {
   fs::path crashed() const { return folder_ / "crashed"; }
 
   void open() { ASSERT_TRUE(try_open(store())); }
-  // Opens a copy of what the kernel has at this moment, as after a reboot. All unsynced data
-  // happens to be on the disk, but data.mdb's meta pages are restored all the same.
+  // Copies the files as the kernel has them at this moment, and closes the store. open_crashed()
+  // opens the copy as after a reboot. All unsynced data happens to be on the disk, but data.mdb's
+  // meta pages are restored all the same.
   void crash() {
     fs::remove_all(crashed());
     fs::copy(store(), crashed());
@@ -105,7 +106,7 @@ class RedoLogTest : public testing::EnvironmentFixture {
     return parse_owner_mark(text).value_or(OwnerMark());
   }
 
-  // Returns the number of syncs of both kinds that `call` causes.
+  // Returns the numbers of syncs of `redo` and of other files that `call` causes.
   template <typename Call>
   std::pair<int, int> syncs_of(Call call) {
     const int redo = redo_syncs;
@@ -165,14 +166,14 @@ TEST_F(RedoLogTest, RemovedAndReservedValues_AreReplayed) {
   EXPECT_EQ(get("b"), std::string(5000, 'b'));
 }
 
-// D10: after a gap there is no record until a checkpoint has what is missing.
+// D10: after a gap, no record is written until a checkpoint has the missing changes.
 TEST_F(RedoLogTest, WhatIsNotForTheLog_TakesACheckpoint_AndTheLogGoesOnBehindIt) {
   open();
   ASSERT_TRUE(put_durable("k", "1"));
   const std::string large(RedoChanges::kBytesMax, 'x');
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("large", large)); }), kOfACheckpoint);
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "2")); }), kOfTheLog);
-  // A small transaction after a large one that is not durable.
+  // Here a small transaction follows a large one that is not durable.
   ASSERT_TRUE(put("large", large + "2"));
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "3")); }), kOfACheckpoint);
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "4")); }), kOfTheLog);
@@ -217,7 +218,7 @@ TEST_F(RedoLogTest, FailedAndEmptyTransactions_LeaveNothingInTheLog) {
   EXPECT_EQ(get("l"), "1");
 }
 
-// D10: if too much waits to be written, there is a gap as well.
+// D10: if too many changes wait to be written, there is a gap as well.
 TEST_F(RedoLogTest, MoreThanWaits_IsLeftToACheckpoint) {
   options_.redo_bytes = 4 * RedoLog::kWaitingBytesMax;
   open();
@@ -237,7 +238,7 @@ TEST_F(RedoLogTest, FullLog_GoesOnInTheOtherSegment_AfterACheckpoint) {
   EXPECT_EQ(get("k"), "99");
 }
 
-// D9: records are written one at a time, and nobody returns before the sync of its record.
+// D9: records are written one at a time, and no request returns before the sync of its record.
 TEST_F(RedoLogTest, Requests_WhileARecordIsSynced_ShareTheNext) {
   open();
   ASSERT_TRUE(put("k", "0"));
@@ -264,7 +265,7 @@ TEST_F(RedoLogTest, Requests_WhileARecordIsSynced_ShareTheNext) {
   for (int i = 0; i < 8; ++i) EXPECT_EQ(get("k" + std::to_string(i)), "v");
 }
 
-// D8: this holds for the log too.
+// D8: a failed sync of the log is final, too.
 TEST_F(RedoLogTest, FailedSync_RefusesWritesUntilReopened) {
   open();
   ASSERT_TRUE(put_durable("k", "durable"));
@@ -387,7 +388,7 @@ TEST_F(RedoLogTest, OpenedAgain_WhatWasReplayedIsNotReplayedAgain) {
   ASSERT_TRUE(put_durable("l", "1"));
   crash();
   ASSERT_TRUE(open_crashed());
-  // These transactions have the numbers of those that were replayed as one.
+  // These transactions get the numbers of transactions that were replayed as one.
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(put("k", "2"));
   ASSERT_TRUE(environment_->checkpoint());
   ASSERT_TRUE(put("k", "lost"));
@@ -441,7 +442,7 @@ TEST_F(OldFormatTest, WithALog_IsRefused) {
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code(), ErrorCode::kStoreDamaged);
   EXPECT_THAT(opened.error().message(), HasSubstr("'format 2'"));
-  // The state after an interrupted upgrade.
+  // An interrupted upgrade leaves this state.
   fs::resize_file(store() / "redo", 0);
   std::ofstream(store() / "pending");
   open();

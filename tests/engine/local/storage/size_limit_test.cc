@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kLimit = uint64_t{24} << 20;
 constexpr size_t kValueBytes = size_t{1} << 20;
-// What removals may add beyond the limit before the freed pages can be reused.
+// The bytes that removals may add beyond the limit before the freed pages can be reused.
 constexpr uint64_t kSlackBytes = uint64_t{256} << 10;
 
 class SizeLimitTest : public testing::EnvironmentFixture,
@@ -90,8 +90,9 @@ TEST_P(SizeLimitTest, AtTheLimitEverythingCanBeRemoved_AndItsRoomIsUsedAgain) {
   EXPECT_LE(std::filesystem::file_size(store() / "data.mdb"), kLimit + kSlackBytes);
 }
 
-// A long list of free pages takes a while to count, and a count is used again for fifty times as
-// long. The first count is a new one; later ones, before a removal, may be from before the put.
+// A long list of free pages takes a while to count, and the store uses a count again for fifty
+// times as long. The first count is a new one. A later count before a removal may be from before
+// the put.
 TEST_P(SizeLimitTest, WhatIsRemoved_IsAvailableAtOnce) {
   open();
   ASSERT_TRUE(put_value(0));

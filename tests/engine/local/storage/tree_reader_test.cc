@@ -1,5 +1,5 @@
-// Goal: TreeReader finds exactly the keys that LMDB has, with their values, whatever happened to
-// the pages.
+// Goal: TreeReader finds exactly the keys that LMDB has, with their values. In damaged pages it
+// never reads beyond the file.
 //
 // Method: keys of all lengths and values of all sizes are looked up one by one and together. Then
 // every page of the file is damaged in turn, in a copy in memory.
@@ -83,7 +83,7 @@ class TreeReaderTest : public ::testing::Test {
 TEST_F(TreeReaderTest, Find_GivesWhatIsThere_AloneAndTogether) {
   const MDB_dbi tree = environment_->tree(5);
   std::map<std::string, std::string> entries;
-  // From an empty tree to one with several levels.
+  // The tree is empty at first, and has several levels at the end.
   for (const int count : {0, 1, 10, 20'000}) {
     fill(tree, count, entries);
     auto transaction = environment_->begin_read();
@@ -236,7 +236,7 @@ TEST_F(TreeReaderTest, Find_InDamagedPages_GivesNothingThatIsNotTheKeys) {
   int kept = 0;
   const size_t page_count = bytes.size() / real.page_bytes;
   for (size_t page = 2; page < page_count; ++page) {
-    // Damages the header and the first offsets, and random places.
+    // Damages the bytes of the header and the first offsets, and random bytes.
     for (size_t attempt = 0; attempt < 40; ++attempt) {
       const size_t within = attempt < 24 ? attempt : random() % real.page_bytes;
       uint8_t& byte = pages.at(page * real.page_bytes + within);
@@ -246,7 +246,7 @@ TEST_F(TreeReaderTest, Find_InDamagedPages_GivesNothingThatIsNotTheKeys) {
       byte = before;
     }
   }
-  // The reader found some keys, but not all.
+  // Some of the damages hide no key, and some hide keys.
   EXPECT_GT(kept, 0);
   EXPECT_LT(kept, static_cast<int>(page_count * 40));
 }
