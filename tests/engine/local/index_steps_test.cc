@@ -1,10 +1,10 @@
 // Goal: a repair makes an index in commits of bounded size, however large the collection is.
-// Wherever it is interrupted, the index exists completely or not at all, and its remains are
-// removed.
+// Wherever the repair is interrupted, the index exists completely or not at all, and the remains of
+// an incomplete index are removed.
 //
-// Method: a commit is measured by what it writes to data.mdb up to its meta page. Crash images
-// (crash_trials.h) are taken while the index is made. Each is opened and checked in full, and the
-// index is made in it (again).
+// Method: the size of a commit is the number of bytes that it writes to data.mdb, up to its meta
+// page. Crash images (crash_trials.h) are taken while the index is made. Each image is opened and
+// checked in full, and the index is made in it (again).
 #include "engine/local/index_steps.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,8 @@ namespace fs = std::filesystem;
 
 const engine::Namespace kChunks{"media", "fs.chunks"};
 constexpr uint64_t kMetaPagesEnd = 2 * 4096;
-// A thousand entries on one leaf each, the branches above them, and the list of free pages.
+// The bound allows for a thousand entries on one leaf each, the branches above them, and the list
+// of free pages.
 constexpr uint64_t kCommitBytesMax = uint64_t{8} << 20;
 
 bson::Document some_document(std::mt19937_64& random, int64_t id) {
@@ -104,7 +105,8 @@ class IndexStepsTest : public ::testing::Test {
     }
     return largest;
   }
-  // Returns the number of released keyspaces after the drop cleanup had some time.
+  // Returns the number of released keyspaces that the drop cleanup has left after at most five
+  // seconds.
   size_t unswept() {
     size_t count = 0;
     for (int i = 0; i < 500; ++i) {
@@ -180,7 +182,7 @@ TEST_F(IndexStepsTest, CollectionThatIsNotThere_IsMade) {
   EXPECT_TRUE(has_index(*store_));
 }
 
-// Returns what is wrong with an image. It is unknown how far the work had come.
+// Returns what is wrong with an image, or an empty string. The image may or may not have the index.
 std::string problem_of(const fs::path& folder) {
   auto store = open_crash_store(folder / kCrashStore, false, {});
   if (!store) return "opening: " + store.error().message();

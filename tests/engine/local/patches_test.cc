@@ -1,6 +1,6 @@
-// Goal: a Binary field that is overwritten in parts is, in every kind of read and after every kind
-// of write, what it would be if the whole document had been written. Damaged or missing patches are
-// reported, and a repair removes what belongs to nothing.
+// Goal: after a Binary field was overwritten in parts, every kind of read and of write works as if
+// the whole document had been written. Damaged or missing patches are reported, and a repair
+// removes patches that belong to no record.
 // Method: random operations beside a model in memory; single cases; damage by changes of the trees.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -110,7 +110,7 @@ class PatchesTest : public ::testing::Test {
     return engine::overwrite_binary(*collection_, transaction, field_is("_id", id),
                                     {"data", static_cast<uint32_t>(before.size()), size, pieces});
   }
-  // Overwrites one piece, in `data` as well.
+  // Overwrites one piece of the document's Binary and of `data`.
   void overwrite(int32_t id, Bytes& data, uint32_t offset, const Bytes& bytes) {
     const auto transaction = begin();
     const BinaryPiece piece{offset, bytes};
@@ -123,7 +123,7 @@ class PatchesTest : public ::testing::Test {
     std::copy(bytes.begin(), bytes.end(), data.begin() + offset);
     ASSERT_TRUE(transaction->commit());
   }
-  // Makes the record of the document one with patches.
+  // Overwrites the document twice, so that its record has two patches.
   void patch_twice(int32_t id, Bytes& data) {
     overwrite(id, data, 0, Bytes(4096, 1));
     overwrite(id, data, 8192, Bytes(4096, 2));
@@ -138,8 +138,7 @@ class PatchesTest : public ::testing::Test {
     return {data.data, data.data + data.size};
   }
 
-  // Runs `work` with the trees of a transaction, the records of the collection and the record id of
-  // the document, which is that of its insertion.
+  // Runs `work` with the trees of a transaction and the keyspace of the collection's records.
   template <typename Work>
   void with_trees(const Work& work) {
     const auto transaction = begin();
@@ -149,7 +148,7 @@ class PatchesTest : public ::testing::Test {
     work(read_view.trees(), (*metadata)->records);
     ASSERT_TRUE(transaction->commit());
   }
-  // Returns the number of patches of the record, or nothing if it can have none.
+  // Returns the number of patches of the record, or nothing if the record cannot have patches.
   std::optional<size_t> patches(RecordId id) {
     std::optional<size_t> count;
     with_trees([&](Trees& trees, const Keyspace& records) {

@@ -1,5 +1,5 @@
-// Goal: documents of TTL indexes are removed when they expire, and no other documents are, even
-// after the store was closed or a collection renamed.
+// Goal: documents of TTL indexes are removed when they expire, and no other documents are removed,
+// even after the store was closed or a collection renamed.
 // Method: passes run every few milliseconds. Each test has a document that must stay beside one
 // that must go. The removal of the latter shows that a pass has finished.
 
@@ -105,7 +105,7 @@ TEST_F(TtlMonitorTest, RemovesWhatHasExpiredOnly) {
   await_none("log", R"({"goes": true})");
   EXPECT_EQ(count("log", "{}"), 5);
   EXPECT_EQ(count("other", "{}"), 1);
-  // The count rises a moment after the removal.
+  // The count of passes rises a moment after the removal.
   const int64_t passes = store_->stats()->expiry_passes;
   for (int i = 0; i < 2'000 && store_->stats()->expiry_passes == passes; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -136,7 +136,8 @@ TEST_F(TtlMonitorTest, GoesOnAfterReopeningAndRenaming_EndsWithTheIndex) {
   });
   index("second", R"({"key": {"at": 1}, "expireAfterSeconds": 0})");
   insert("after", R"({"at": )" + seconds_ago(1) + "}");
-  // Collections are swept in the order of names, so this one is swept later.
+  // The monitor visits collections in the order of their names, so it visits `second` after
+  // `after`.
   insert("second", R"({"goes": true, "at": )" + seconds_ago(1) + "}");
   await_none("second", R"({"goes": true})");
   EXPECT_EQ(count("after", "{}"), 1);
@@ -157,8 +158,8 @@ class TtlMonitorDamageTest : public DamagedStore {
   }
 };
 
-// A damaged document stays, since its removal would need what it holds. It keeps neither the other
-// documents of its collection nor those of other collections.
+// A damaged document stays, because its removal needs its contents. It does not prevent the removal
+// of other documents of its collection or of other collections.
 TEST_F(TtlMonitorDamageTest, DamagedDocument_KeepsNoOthers) {
   {
     const auto transaction = store_->begin();

@@ -98,7 +98,7 @@ TEST_F(DropCleanupTest, DroppedCollection_GivesItsSpaceBack) {
 }
 
 TEST_F(DropCleanupTest, KeyspacesInOneTree_AreSweptOneByOne) {
-  // Two keyspaces a collection: enough of them that every tree is shared.
+  // Each collection has two keyspaces, so there are enough keyspaces that every tree is shared.
   for (int i = 0; i < 150; ++i) fill("c" + std::to_string(i), 3, 10);
   for (int i = 0; i < 150; i += 2) drop("c" + std::to_string(i));
   wait_until_swept();
@@ -117,7 +117,7 @@ TEST_F(DropCleanupTest, SharedTree_ManyEntries_AreSweptInSlices) {
   for (int i = 0; i < 130; ++i) fill("c" + std::to_string(i), 1, 10);
   fill("large", 20000, 10);  // in trees that others share
   drop("large");
-  // Writers can work in between.
+  // Writers can work during the cleanup.
   fill("between", 10, 10);
   wait_until_swept();
   expect_sound();
