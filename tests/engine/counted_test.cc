@@ -1,4 +1,4 @@
-// Goal: messages have the plural where the number asks for it.
+// Goal: messages use the plural if the number requires it.
 // Method: call the functions with zero, one and more.
 #include "engine/base/counted.h"
 

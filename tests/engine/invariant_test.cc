@@ -1,6 +1,7 @@
-// Goal: an invariant that does not hold ends the process, and the message names it. One that holds
-// costs nothing but its condition. Method: death tests, of the assertion itself and of a rule of
-// the store whose caller breaks it. This program replaces fdatasync, so that syncs can fail.
+// Goal: an invariant that does not hold ends the process with a message that names the invariant.
+// If the invariant holds, only its condition is evaluated.
+// Method: death tests of the assertion itself, and of rules of the store that their caller breaks.
+// This program replaces fdatasync, so that syncs can fail.
 #include "engine/base/invariant.h"
 
 #include <fcntl.h>
@@ -35,7 +36,7 @@ extern "C" int fdatasync(int) {
 namespace gridmount {
 namespace {
 
-// A death test looks at stderr.
+// A death test compares stderr with the expected message, so the log goes to stderr.
 class Invariant : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -70,7 +71,7 @@ TEST_F(Invariant, Costly_IsAssertedWithoutNdebugAlone) {
 #endif
 }
 
-// Nobody has reserved this place.
+// No place in the log was reserved for this record.
 TEST_F(Invariant, RecordWithoutAPlaceInTheLog_IsNotWritten) {
   local::RedoFile file;
   std::list<local::RedoTransaction> transactions;
@@ -78,7 +79,8 @@ TEST_F(Invariant, RecordWithoutAPlaceInTheLog_IsNotWritten) {
   EXPECT_DEATH((void)file.append({}, transactions, /*syncs=*/true), "invariant D11");
 }
 
-// A file whose syncs fail, at a path of its own.
+// The path of a file in a new folder. The destructor lets syncs succeed again and removes the
+// folder.
 class FailingFile {
  public:
   FailingFile() {

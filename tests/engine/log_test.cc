@@ -1,6 +1,6 @@
-// The functions of engine/base/log.h write to spdlog's default logger: what is written, at which
-// levels, and what happens if a message cannot be formatted. The method is a logger of the test
-// that keeps its lines.
+// Goal: the functions of engine/base/log.h write each message with its level to spdlog's default
+// logger, if the level is high enough. The reason replaces a message that cannot be formatted.
+// Method: a logger of the test that keeps its lines.
 #include "engine/base/log.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Goal: a cache on disk gives back what was kept under a key, or nothing. It keeps to its room,
-// outlives its process, and never harms a folder that is no cache.
+// Goal: a cache on disk returns the content that was kept under a key, or nothing. It stays within
+// its limit, outlives its process, and never harms a folder that is not a cache.
 #include "engine/disk_cache/disk_cache.h"
 
 #include <gmock/gmock.h>
@@ -97,10 +97,10 @@ TEST_F(DiskCacheTest, Room_IsThatOfTheOldest) {
   EXPECT_NE(found("0"), "nothing") << "it was read later than the others";
   EXPECT_EQ(found("1"), "nothing");
   EXPECT_EQ(found("3"), "nothing");
-  // Kernels note times in steps of some milliseconds.
+  // Kernels record times in steps of some milliseconds.
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_NE(found("4"), "nothing");
-  // The order outlives the process, and less room is kept to.
+  // The order of the entries outlives the process, and the cache obeys a smaller limit.
   open(3 * 4096);
   EXPECT_LE(cache_->usage().bytes, 3U * 4096);
   EXPECT_EQ(files().size(), cache_->usage().entries);
@@ -173,7 +173,7 @@ TEST_F(DiskCacheTest, ErrorsOfWriting_AreTold) {
   std::vector<std::string> told;
   cache_ = must(DiskCache::open(
       {folder(), 1 << 20, [&](const Error& error) { told.push_back(error.message()); }}));
-  // A folder stands where the new file is to be.
+  // A folder has the name of the new file.
   fs::create_directory(folder() / "new");
   keep("key", "content");
   keep("key", "content");

@@ -1,5 +1,5 @@
-// Goal: a daemon finds the least limit of its control groups of both versions, and divides its
-// memory such that all parts together fit.
+// Goal: a daemon finds the lowest limit of its control groups of both versions, and divides its
+// memory so that all parts together fit.
 // Method: folders that look like the kernel's.
 #include "engine/system/memory_limit.h"
 
