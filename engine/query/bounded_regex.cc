@@ -11,7 +11,8 @@
 namespace gridmount::query {
 namespace {
 
-// Limits of backtracking and of memory for one call of PCRE2.
+// Limits for one call of PCRE2: the backtracking of the watched form, the memory of the
+// interpreter, and the stack of machine code.
 constexpr uint32_t kMatchLimit = 1'000'000;
 constexpr uint32_t kHeapLimitKib = 20'000;
 constexpr size_t kStackBytesFirst = size_t{32} << 10;
@@ -26,10 +27,11 @@ constexpr size_t kPlainStepsMax = size_t{1} << 24;
 // For the watched form: the number of steps between two checks of the interruption.
 constexpr size_t kWatchedStepsMax = size_t{1} << 21;
 constexpr size_t kCallsPerLookMax = 4096;
-// The interruption is checked no more often than this.
+// The least time between two checks of the interruption.
 constexpr auto kTimeBetweenLooks = std::chrono::milliseconds(1);
 
-// The limit for all patterns together. A filter may have a hundred thousand patterns.
+// The limit for the machine code of all patterns together. A filter may have a hundred thousand
+// patterns.
 constexpr size_t kMachineBytesMax = size_t{64} << 20;
 std::atomic<size_t> machine_bytes_of_all{0};
 
@@ -122,8 +124,8 @@ bool has_any(std::string_view pattern, std::initializer_list<std::string_view> p
 }
 
 // Returns whether the pattern has loops over groups, possessive or atomic items, subroutines,
-// conditions, references to groups, or \G (which depends on where matching begins). Errs on the
-// side of true.
+// conditions, references to groups, or \G (which depends on where matching begins). May return true
+// for other patterns too.
 bool has_group_loops(std::string_view pattern, uint32_t flags) {
   if ((flags & PCRE2_EXTENDED) != 0) return true;
   if (has_any(pattern, {")*", ")+", "){", "*+", "++", "?+", "}+", "(*"})) return true;
@@ -196,7 +198,7 @@ Result<int> BoundedRegex::match_watched(std::string_view text, size_t from,
                                         pcre2_match_data* found) const {
   thread_local Pcre2Context context;
   const pcre2_code* const code = watched();
-  // With callouts the pattern exceeds PCRE2's size limit.
+  // With callouts, the pattern exceeds PCRE2's size limit.
   if (code == nullptr) return PCRE2_ERROR_MATCHLIMIT;
   Watch watch(std::clamp<size_t>(kWatchedStepsMax / (text.size() - from + 1), 1, kCallsPerLookMax));
   pcre2_set_match_limit(context.get(), kMatchLimit);

@@ -1,15 +1,17 @@
-// A regular expression that PCRE2 has compiled. Each match ends in bounded time, or when this
-// thread is interrupted. regex.h describes the syntax, the options and the results. Internal to
+// A regular expression that PCRE2 has compiled. Each match ends in bounded time, or when its thread
+// is interrupted. regex.h describes the syntax, the options and the results. Internal to
 // engine/query.
 //
 // PCRE2 applies its backtracking limit to each start position separately. Machine code (JIT) counts
 // only some of the backtracking, and another thread cannot end a running match. So a pattern has
 // two compiled forms:
-// - plain: For patterns without loops over groups, whose matches are certainly quick. Each call of
-//   PCRE2 tries a limited number of start positions, with a backtracking limit so low that the call
-//   takes about a hundredth of a second.
-// - watched: For all other patterns. It is compiled when it is first used. PCRE2 calls our callback
-//   before each item of the pattern, and reads the text no more than once between two callbacks.
+// - plain: For patterns without loops over groups. Each call of PCRE2 tries a limited number of
+//   start positions, with a backtracking limit so low that the call takes about a hundredth of a
+//   second.
+// - watched: For all other patterns, for a match that exceeds the limit of the plain form, and for
+//   a text that is too long for the plain form. The watched form is compiled when it is first used.
+//   PCRE2 calls our callback before each item of the pattern, and reads the text no more than once
+//   between two callbacks.
 #pragma once
 
 #include <atomic>
@@ -30,8 +32,8 @@ namespace gridmount::query {
 // Thread-safe.
 class BoundedRegex {
  public:
-  // `flags` are those of PCRE2. For an invalid pattern, returns null and sets `error` to PCRE2's
-  // error number and `offset` to the offset of the error in the pattern.
+  // `flags` are options of pcre2_compile(). For an invalid pattern, returns null and sets `error`
+  // to PCRE2's error number and `offset` to the offset of the error in the pattern.
   static std::unique_ptr<BoundedRegex> compile(std::string pattern, uint32_t flags, int& error,
                                                size_t& offset);
 

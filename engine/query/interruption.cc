@@ -5,8 +5,8 @@
 namespace gridmount::query {
 namespace {
 
-// A round counts as 1,024 steps: a round evaluates something, and a step may be as little as one
-// byte.
+// A round of a loop counts as 1,024 steps, because a round evaluates something, and a step may be
+// as little as one byte.
 constexpr size_t kStepsPerRound = 1024;
 constexpr size_t kStepsPerLook = 64 * kStepsPerRound;
 

@@ -57,9 +57,9 @@ std::string prefix_of(std::string_view pattern, std::string_view options) {
       break;
     }
     if (pattern.size() > size && is_quantifier(pattern[size])) {
-      // The character is optional, so the prefix ends before it. If it has several bytes, the bytes
-      // of it already in the prefix are removed. Neighbouring multi-byte characters may go with
-      // them, which only shortens the prefix.
+      // The character may be optional, so the prefix ends before it. If the character has several
+      // bytes, its bytes in the prefix are removed. This may also remove the multi-byte characters
+      // before it, which only shortens the prefix.
       while (static_cast<unsigned char>(c) >= 0x80 && !prefix.empty() &&
              static_cast<unsigned char>(prefix.back()) >= 0x80) {
         prefix.pop_back();
@@ -123,7 +123,7 @@ Result<Regex> Regex::compile(std::string_view pattern, std::string_view options)
 }
 
 Result<bool> Regex::try_match(std::string_view text) const {
-  // Only whether the text matches is needed, so room for one range is enough.
+  // The positions of the match are not needed, so room for one range is enough.
   thread_local const MatchData found(pcre2_match_data_create(1, nullptr));
   GM_ASSIGN(const int result, code_->match(text, 0, found.get()));
   if (result >= 0) return true;

@@ -63,15 +63,15 @@ class KeySearch {
   }
 
  private:
-  // How far a part has descended: the value reached, and the index of its next name. It stops at an
-  // array.
+  // The state of a part that descends through the document: the value reached, and the index of its
+  // next name. A part stops at an array.
   struct Position {
     size_t part;
     size_t next;
     ValueView value;
     bool settled = false;
-    // The first array that the part has met below this document, also if it has entered the array
-    // by position.
+    // The first array that the part has met in the present document, even if the part has entered
+    // this array by position.
     const uint8_t* array = nullptr;
   };
 
@@ -113,8 +113,8 @@ class KeySearch {
     position.settled = position.value.type() != Type::kArray;
   }
 
-  // Writes into `key` the first, in sort order, of the values that the positions lead to. Notes
-  // whether parts have met different arrays below one document.
+  // Writes into `key` the first, in sort order, of the values that the positions lead to. Sets
+  // parallel_arrays_ if parts have met different arrays below one document.
   void settle(std::vector<Position> positions, std::vector<ValueView>& key) {
     const uint8_t* array = nullptr;
     for (const Position& position : positions) {
@@ -155,8 +155,8 @@ class KeySearch {
     }
   }
 
-  // Moves a part from an array to one of its elements. If the element is an array itself, it is a
-  // value of its own: the part descends into it by position only.
+  // Moves a part from an array to one of its elements. If the element is an array itself, the part
+  // descends into this array by position only.
   void enter(Position& position, ValueView element) const {
     position.value = element;
     position.array = nullptr;
