@@ -18,9 +18,9 @@ Status Arena::enter_next_block(size_t size) {
   while (fitting < blocks_.size() && blocks_[fitting].size < size) ++fitting;
   if (fitting == blocks_.size()) {
     const size_t previous = blocks_.empty() ? kFirstBlockBytes / 2 : blocks_.back().size;
-    // The kept blocks are too small and are freed. Otherwise a value that grows step by step would
-    // leave a block for each of its sizes. For the same reason a large block has room for the next
-    // size.
+    // All later blocks are too small, so they are freed. Otherwise a value that grows step by step
+    // would leave a block for each of its sizes. For the same reason a large block has room for the
+    // next size.
     blocks_.resize(next);
     const size_t wanted = std::max(size + size / 4, std::min(2 * previous, kLargestBlockBytes));
     blocks_.push_back({std::make_unique<uint8_t[]>(wanted), wanted});

@@ -29,7 +29,8 @@ MaybeValue element_at(ValueView array, size_t index) {
   return std::nullopt;
 }
 
-// A negative index counts from the end. Returns nullopt before the beginning.
+// Returns the element at the index. A negative index counts from the end. Returns nullopt if there
+// is no such element.
 MaybeValue element_from(ValueView array, int64_t index) {
   if (index >= 0) return element_at(array, static_cast<size_t>(index));
   const auto count = static_cast<int64_t>(count_elements(array));

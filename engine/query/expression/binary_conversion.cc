@@ -11,7 +11,7 @@ namespace {
 using bson::Type;
 using bson::ValueView;
 
-constexpr uint8_t kOldSubtype = 2;  // repeats its length at the beginning of the data
+constexpr uint8_t kOldSubtype = 2;  // the data of this subtype begin with a second length
 
 std::string_view bytes_of(ValueView value) {
   const bson::Binary binary = value.as_binary();

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 6> kFormatNames{"auto", "base64", "base64
                                                        "hex",  "utf8",   "uuid"};
 
 constexpr size_t kUuidBytes = 16;
-// The positions of the dashes among the digits.
+// The numbers of hexadecimal digits before each dash.
 constexpr std::array<size_t, 4> kUuidDashes{8, 12, 16, 20};
 
 uint32_t byte_at(std::string_view bytes, size_t i) {
@@ -42,7 +42,8 @@ std::optional<std::string> from_uuid(std::string_view text) {
   return from_hex(digits);
 }
 
-// As in RFC 3629: only the shortest form, no surrogates, and nothing above U+10FFFF.
+// Accepts what RFC 3629 allows: only the shortest form, no surrogates, and no code point above
+// U+10FFFF.
 bool is_valid_utf8(std::string_view text) {
   while (!text.empty()) {
     const size_t size = code_point_bytes(text[0]);

@@ -30,8 +30,8 @@ int64_t floor_divide(int64_t a, int64_t b);
 // Returns a - floor_divide(a, b) * b, for a positive `b`.
 int64_t floor_remainder(int64_t a, int64_t b);
 
-// Returns the number of days from 1970-01-01 to the date. A `month` or `day` out of range means a
-// later or earlier month or year: month 13 is the January of the next year.
+// Returns the number of days from 1970-01-01 to the date. `month` and `day` may be out of range:
+// month 13 is January of the next year, and day 0 is the last day of the month before.
 int64_t days_from_date(int64_t year, int64_t month, int64_t day);
 // Returns the date that is this many days after 1970-01-01, with the time 0:00.
 CalendarTime date_from_days(int64_t days);

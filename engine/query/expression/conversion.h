@@ -9,12 +9,12 @@
 namespace gridmount::query::expressions {
 
 // Converts a value, which must not be null, undefined or missing. Fails with ConversionFailure if
-// the value cannot be converted, but with Location18537 for the string of a date whose year is
-// outside 0 to 9999. The caller must apply onError of $convert only to ConversionFailure.
+// the value cannot be converted, with Location18537 for the conversion of a date to a string if the
+// year is outside 0 to 9999, and with ExceededMemoryLimit (146) if the arena is full. The caller
+// must apply onError of $convert only to ConversionFailure.
 Evaluated convert(EvaluationContext& context, bson::ValueView value, bson::Type target);
 
-// Returns the error of $convert for two types if values of the one cannot be converted to the
-// other.
+// Returns the error of $convert for types `from` and `to` between which there is no conversion.
 tl::unexpected<Error> refuse_conversion(std::string_view from, std::string_view to);
 
 }  // namespace gridmount::query::expressions

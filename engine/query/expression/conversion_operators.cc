@@ -20,7 +20,7 @@ constexpr std::array kTypes{
     Type::kInt32,     Type::kTimestamp, Type::kInt64,    Type::kDecimal128, Type::kMaxKey,
     Type::kMinKey};
 
-// The arguments of $convert.
+// The positions of the arguments of $convert.
 enum Part : size_t { kInput, kTo, kOnError, kOnNull, kFormat, kByteOrder };
 
 tl::unexpected<Error> refuse_target(Type type) {
@@ -29,7 +29,8 @@ tl::unexpected<Error> refuse_target(Type type) {
                   std::string(bson::type_alias(type)));
 }
 
-// Returns nullopt for "missing". $type may have returned it, but nothing can be converted to it.
+// Returns nullopt for "missing" and for 0. The operator $type returns "missing" for a missing
+// value, but no value can be converted to this type.
 Result<std::optional<Type>> read_type(ValueView to) {
   if (to.type() == Type::kString) {
     const std::string_view name = to.as_string();

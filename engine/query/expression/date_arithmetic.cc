@@ -25,7 +25,7 @@ constexpr int kReferenceWeekday = 6;
 
 constexpr int64_t kBinSizeMax = 100'000'000'000;
 
-// An upper limit of the days between the first and the last date.
+// An upper bound for the days between the first and the last date.
 constexpr int64_t kDaysMax =
     static_cast<int64_t>(std::numeric_limits<uint64_t>::max() / kMillisecondsPerDay) + 1;
 
@@ -115,7 +115,7 @@ int64_t months_until(int64_t local) {
   return time.year * 12 + (time.month - 1);
 }
 
-// Returns 0 for the first day of the week.
+// Returns the position of the day in its week. The first day of the week has the position 0.
 int64_t day_within_week(int64_t local, int start_of_week) {
   return (iso_weekday(days_of(local)) - start_of_week + 7) % 7;
 }
@@ -194,7 +194,8 @@ Result<int64_t> count_between(bson::Date start, bson::Date end, TimeUnit unit, c
            7;
   }
   const int64_t length = milliseconds_of(unit);
-  // The part of the local difference that comes only from changing the clock, in units.
+  // The part of the difference between the local times that comes only from changes of the clock,
+  // in units.
   const int64_t clock_change =
       (zone.offset_seconds(start) - zone.offset_seconds(end)) * 1000 / length;
   return floor_divide(local_end, length) - floor_divide(local_start, length) + clock_change;
@@ -220,8 +221,8 @@ Result<bson::Date> truncate_date(bson::Date date, TimeUnit unit, int64_t bin_siz
     if (__builtin_sub_overflow(date.milliseconds, reference.milliseconds, &distance)) {
       return fail(kTruncationOverflow, "dateTrunc overflowed");
     }
-    // floor_divide(...) * size may overflow although the result, computed from the remainder, does
-    // not.
+    // Computes the result from the remainder, because floor_divide(...) * size may overflow even if
+    // the result does not.
     int64_t remainder = distance % size;
     if (remainder < 0) remainder += size;
     if (__builtin_sub_overflow(date.milliseconds, remainder, &begin)) {

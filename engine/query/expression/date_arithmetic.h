@@ -29,8 +29,8 @@ std::optional<int> find_weekday(std::string_view name);
 
 // Adds `amount` units to the date. If the resulting month does not have the day of the date, the
 // result has the last day of that month. Fails with Location5976500 if the amount is larger than
-// the range of dates, and with Location5166406 if the result is outside of this range. For
-// milliseconds, fails with DurationOverflow (159) instead of these two errors.
+// the range of dates, and with Location5166406 if the result is out of range. For milliseconds,
+// fails with DurationOverflow (159) instead of these two errors.
 Result<bson::Date> add_to_date(bson::Date date, TimeUnit unit, int64_t amount,
                                const TimeZone& zone);
 
@@ -47,8 +47,8 @@ Result<int64_t> count_between(bson::Date start, bson::Date end, TimeUnit unit, c
 // year 2000 in the time zone; for weeks, one begins with the first week that begins in 2000.
 // `start_of_week` is as in count_between(). Fails with Location5439006 for a bin of more than
 // 100,000,000,000 units of a day or longer, and as add_to_date() and count_between() do. For
-// shorter units, fails with Location5439000 to 5439002 if the bin or its distance from 2000 is out
-// of range.
+// shorter units, fails with Location5439000 to 5439002 if the size of the bin in milliseconds, the
+// distance of the date from 2000, or the result is out of range.
 Result<bson::Date> truncate_date(bson::Date date, TimeUnit unit, int64_t bin_size,
                                  const TimeZone& zone, int start_of_week);
 

@@ -14,7 +14,8 @@ namespace gridmount::query::expressions {
 
 class TimeZone;
 
-// Fail with Location18535 for a '%' at the end, and with Location18536 for an unknown specifier.
+// Check a format. Both functions fail with Location18535 for a '%' at the end, and with
+// Location18536 for an unknown specifier.
 Status check_format_for_writing(std::string_view format);
 Status check_format_for_reading(std::string_view format);
 
@@ -22,12 +23,14 @@ Status check_format_for_reading(std::string_view format);
 // must have accepted the format.
 Result<std::string> format_date(std::string_view format, bson::Date date, const TimeZone& zone);
 
-// Returns a text such as "2020-02-29T12:00:00.000Z". A year after 9999 has more digits.
+// Returns a text such as "2020-02-29T12:00:00.000Z". A year after 9999 has more digits, and a year
+// before 0 has a minus sign.
 std::string date_to_iso_text(bson::Date date);
 
-// Parse a date. Fail with ConversionFailure (241) if the text is not a date or does not have the
-// format, and if the text has a zone although `zone` is not UTC. check_format_for_reading() must
-// have accepted the format.
+// Parse a date, which is in `zone` if the text has no offset. Both functions fail with
+// ConversionFailure (241) if the text is not a date or does not have the format, and if the text
+// has an offset although `zone` is not UTC. check_format_for_reading() must have accepted the
+// format.
 Result<bson::Date> parse_date(std::string_view text, const TimeZone& zone);
 Result<bson::Date> parse_date(std::string_view text, std::string_view format, const TimeZone& zone);
 

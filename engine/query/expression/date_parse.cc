@@ -1,7 +1,7 @@
-// Parsing dates from text. Source: MongoDB manual, "$dateFromString". Without a format, the parser
+// Parses dates from text. Source: MongoDB manual, "$dateFromString". Without a format, the parser
 // accepts ISO 8601 dates (calendar, week and ordinal, with and without separators), dates with an
-// English month name in either order, 7/4/17 and 04-07-2017. A time of day and an offset, or the
-// name of one, may follow.
+// English month name in either order, 7/4/17 and 04-07-2017. A time of day may follow, and then an
+// offset or the name of an offset.
 
 #include <algorithm>
 #include <array>
@@ -47,7 +47,7 @@ constexpr NamedZone kNamedZones[] = {
     {"akdt", -480}, {"hst", -600},
 };
 
-// Returns the offset of an abbreviation or of a military letter, A to Z without J.
+// Returns the offset, in seconds, of an abbreviation or of a military letter, A to Z without J.
 std::optional<int64_t> zone_seconds(std::string_view name) {
   if (name.size() == 1 && is_letter(name[0])) {
     const int letter = lower(name[0]);
@@ -115,7 +115,7 @@ class Scanner {
     at_ += word.size();
     return true;
   }
-  // Returns 1 to 12.
+  // Takes the name of a month, and returns the number of the month, 1 to 12.
   std::optional<int64_t> month_name(bool is_full) {
     for (size_t i = 0; i < kMonthNames.size(); ++i) {
       if (take_word(is_full ? kMonthNames[i] : kMonthNames[i].substr(0, 3))) {
@@ -124,7 +124,7 @@ class Scanner {
     }
     return std::nullopt;
   }
-  // Takes Z, UTC, GMT, +hh, +hhmm, +hh:mm, GMT+hh, EST or A.
+  // Takes Z, UTC, GMT, +hh, +hhmm, +hh:mm, GMT+hh, EST or A, and returns the offset in seconds.
   std::optional<int64_t> offset() {
     const size_t begin = at_;
     const std::string_view word = letters();
@@ -164,8 +164,8 @@ tl::unexpected<Error> fail_at(std::string_view text, size_t position, std::strin
                                                  std::string(reason) + " '" + found + "'");
 }
 
-// Returns the days since 1970-01-01 that the parts name. Returns nullopt if parts are missing.
-// Fails if there is no such day.
+// Returns the day that the parts describe, as the number of days since 1970-01-01. Returns nullopt
+// if parts are missing. Fails if there is no such day.
 Result<std::optional<int64_t>> days_of(const ParsedParts& parts, std::string_view text) {
   const auto invalid = [&] { return fail_at(text, text.size(), "The parsed date was invalid"); };
   if (parts.iso_year || parts.iso_week || parts.iso_weekday) {
@@ -319,7 +319,7 @@ std::optional<int64_t> scan_fraction(Scanner& scanner) {
 }
 
 // Takes the "am" or "pm" of a 12-hour clock, if there is one. Returns false if the hour is not
-// valid with it.
+// valid on a 12-hour clock.
 bool scan_half_day(Scanner& scanner, ParsedParts& parts) {
   scanner.skip_spaces();
   const bool is_am = scanner.take_word("am");
@@ -330,7 +330,7 @@ bool scan_half_day(Scanner& scanner, ParsedParts& parts) {
   return true;
 }
 
-// Takes 12:34, 12:34:56.789, 12:34.56, 1:34 pm, 1 pm or 123456.
+// Takes 12:34, 12:34:56.789, 12:34.56, 1:34 pm, 1 pm, 1234 or 123456.
 bool scan_time(Scanner& scanner, ParsedParts& parts) {
   const bool is_packed = scanner.digits() == 6 || scanner.digits() == 4;
   const bool has_seconds = scanner.digits() == 6;

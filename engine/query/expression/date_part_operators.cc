@@ -16,7 +16,7 @@ using bson::ValueView;
 
 // --- Operators that return one part.
 
-// A local time, and the day it is on.
+// A local time, and its day as the number of days since 1970-01-01.
 struct LocalTime {
   explicit LocalTime(int64_t milliseconds)
       : time(calendar_time(milliseconds)), days(floor_divide(milliseconds, kMillisecondsPerDay)) {}
@@ -87,7 +87,7 @@ Evaluated evaluate_part(const Call& call) {
   return make_part(call.context, get(*local));
 }
 
-// The only part that is an int64.
+// Returns an int64, as servers do only for this part.
 Evaluated evaluate_iso_week_year(const Call& call) {
   GM_ASSIGN(const std::optional<LocalTime> local, evaluate_local_time(call));
   if (!local) return make_null();
@@ -202,7 +202,7 @@ constexpr std::array<std::string_view, 11> kFromPartsNames{
     "year",        "month",       "day",     "hour",         "minute",  "second",
     "millisecond", "isoWeekYear", "isoWeek", "isoDayOfWeek", "timezone"};
 
-// Returns nullopt if the argument is null.
+// Returns `otherwise` if the argument is absent, and nullopt if the argument is null.
 Result<std::optional<int64_t>> evaluate_number(const Call& call, size_t i, int64_t otherwise) {
   if (!call.has(i)) return std::optional(otherwise);
   GM_ASSIGN(const MaybeValue value, call.argument(i));
@@ -271,7 +271,7 @@ Evaluated evaluate_from_parts(const Call& call) {
   int64_t local = (*days * 24 + *hour) * 3'600'000 + *minute * 60'000;
   int64_t seconds = 0;
   int64_t microseconds = 0;
-  // Servers count the milliseconds in microseconds.
+  // Servers convert the milliseconds to microseconds, and fail if the microseconds overflow.
   if (__builtin_mul_overflow(*millisecond, int64_t{1000}, &microseconds) ||
       __builtin_mul_overflow(*second, int64_t{1000}, &seconds) ||
       __builtin_add_overflow(local, seconds, &local) ||

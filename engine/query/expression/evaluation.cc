@@ -57,7 +57,7 @@ namespace {
 constexpr ErrorCode kCannotConvertToDate{16006};
 constexpr ErrorCode kCannotConvertToString{16007};
 
-// The limit of a value shown in a message.
+// The limit for the text of a value in a message.
 constexpr size_t kShownBytesMax = 1000;
 
 constexpr uint8_t kFalse = 0;
@@ -231,7 +231,7 @@ std::string double_to_text(double value) {
   return text;
 }
 
-// Formats like C++ streams, which servers use everywhere except in $toString.
+// Formats like C++ streams. Servers use this form in all string operators except $toString.
 std::string double_to_short_text(double value) {
   if (std::isnan(value)) return "nan";
   char text[32];
@@ -354,7 +354,7 @@ ValueOutput::ValueOutput(EvaluationContext& context, Type type)
 }
 
 Status ValueOutput::reserve(uint64_t size) {
-  // Includes the final NUL. The size must also fit into the length field.
+  // The total includes the final NUL. The size must also fit into the length field.
   const uint64_t total = uint64_t{bytes_.size()} + size + 1;
   const uint64_t limit = std::min<uint64_t>(context_.arena.bytes_left() + held_.bytes(),
                                             std::numeric_limits<int32_t>::max());

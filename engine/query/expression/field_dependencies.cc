@@ -58,10 +58,11 @@ void FieldDependencies::remove(std::string_view path) {
 }
 
 void FieldDependencies::replace(std::string_view path) {
-  // Below a field, the result depends on whether the field is a document or an array.
+  // If the path is dotted, the result depends on whether the top-level field is a document or an
+  // array.
   const std::string_view field = path.substr(0, path.find('.'));
   if (!ordered_ && field == path) return remove(path);
-  // A part of the field may not be enough to know that the field exists.
+  // A needed path below the field may not be enough to know that the field exists.
   if (has_field(field)) add(field);
 }
 

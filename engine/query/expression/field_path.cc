@@ -6,8 +6,8 @@
 namespace gridmount::query::expressions {
 namespace {
 
-// While a field is searched, this many bytes count as one step (interruption.h), because most bytes
-// are skipped.
+// The number of bytes of a document that count as one step of the search for a field
+// (interruption.h). The search skips most bytes.
 constexpr size_t kBytesPerStep = 16;
 
 using bson::Type;
@@ -127,7 +127,7 @@ Evaluated FieldPath::reach_elements(EvaluationContext& context, ValueView array,
   ValueOutput output(context, Type::kArray);
   const ArenaAccess::Mark mark = ArenaAccess::mark(context.arena);
   for (const bson::Element element : array.as_document()) {
-    // An array directly in an array is not entered.
+    // As on servers, the path does not lead into an array directly in an array.
     if (element.value.type() != Type::kDocument) continue;
     GM_ASSIGN(const MaybeValue reached, reach(context, element.value.as_document(), from));
     // The result has arrays only where the document has them, so it is not nested deeper than the

@@ -126,7 +126,7 @@ Evaluated evaluate_cond(const Call& call) {
   return call.argument(is_true(condition) ? 1 : 2);
 }
 
-// Parses a branch. `reached` means that the branch can be evaluated.
+// Parses a branch. If `reached` is false, the branch is never evaluated.
 Result<ExpressionPointer> parse_branch(ValueView operand, bool reached, ParseContext& context) {
   context.unreached += reached ? 0 : 1;
   Result<ExpressionPointer> parsed = parse_operand(operand, context);
@@ -228,8 +228,8 @@ Result<ExpressionPointer> parse_switch(const Operator& op, ValueView operand,
   GM_TRY(require(branches && !branches->as_document().empty(), ErrorCode{40068},
                  "$switch requires at least one branch."));
   std::vector<ExpressionPointer> arguments;
-  // Branches that are never taken are left out, and so is everything after a branch that is always
-  // taken.
+  // The call leaves out the branches that are never taken, and everything after a branch that is
+  // always taken.
   ExpressionPointer otherwise;
   bool is_decided = false;
   for (const bson::Element element : branches->as_document()) {

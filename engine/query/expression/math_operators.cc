@@ -88,7 +88,7 @@ Evaluated square_root_value(const Call& call, ValueView number) {
   return give(call.context, std::sqrt(value));
 }
 
-// The logarithm of a decimal that is NaN is NaN as a double, as in mongod 6.0.5.
+// As in mongod 6.0.5, the logarithm of a decimal NaN is a double NaN.
 bool is_decimal_nan(ValueView number) {
   return is_decimal(number) && is_nan(number.as_decimal128());
 }
@@ -223,8 +223,8 @@ Evaluated round_integer(const Call& call, ValueView number, int zeros, DecimalRo
 }
 
 Evaluated round_double(const Call& call, double value, int places, DecimalRounding rounding) {
-  // Below this, every integral double has few enough digits that the decimal computation below
-  // gives the same result.
+  // For smaller values, the decimal computation gives the same result, because their integral parts
+  // have at most 34 digits.
   constexpr double kWholeBelow = 1e33;
   if (std::isinf(value)) return give(call.context, value);
   if (places == 0 && std::fabs(value) < kWholeBelow) {

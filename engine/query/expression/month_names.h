@@ -1,4 +1,4 @@
-// The English names of the months. Internal to engine/query. Constants, so thread-safe.
+// The English names of the months. Internal to engine/query. Thread-safety: constants.
 #pragma once
 
 #include <array>

@@ -15,7 +15,7 @@ namespace {
 
 struct ExactSum {
   double sum;
-  double error;  // exactly what rounding has lost
+  double error;  // the exact rounding error of the sum
 };
 
 // Knuth's addition, for operands of any size.
@@ -26,7 +26,7 @@ ExactSum add_exactly(double a, double b) {
   return {sum, (a - of_a) + (b - of_b)};
 }
 
-// Dekker's addition. `b` must not be larger than `a`.
+// Dekker's addition. The error is exact only if |b| <= |a|.
 ExactSum add_smaller(double a, double b) {
   const double sum = a + b;
   return {sum, b - (sum - a)};

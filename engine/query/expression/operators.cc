@@ -42,7 +42,7 @@ Result<ExpressionPointer> parse_metadata(const Operator&, bson::ValueView operan
                                       (name == "geoNearPoint" ? "point" : "distance") +
                                       " metadata, but it is not available");
   }
-  // Only servers with Atlas Search have these.
+  // Only servers with Atlas Search have these metadata. On other servers, the value is missing.
   if (name == "searchScore" || name == "searchHighlights") return make_constant({});
   for (const std::string_view known : {"indexKey", "randVal", "recordId", "sortKey"}) {
     if (name != known) continue;

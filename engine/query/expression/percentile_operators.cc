@@ -57,7 +57,7 @@ Result<std::vector<ExpressionPointer>> parse_shares(ValueView operand, ParseCont
   for (const bson::Element element : value->as_document()) {
     if (!element.value.is_number()) return fail(ErrorCode{7750302}, wrong + show(element.value));
     const double p = *element.value.number();
-    // Refuses NaN too.
+    // This condition also refuses NaN.
     if (!(p >= 0 && p <= 1)) return fail(ErrorCode{7750303}, wrong + double_to_text(p));
     shares.push_back(make_constant(element.value));
   }

@@ -25,7 +25,7 @@ struct IsSame {
 // The number of steps that a search in a set counts as (interruption.h).
 constexpr size_t kStepsOfALookUp = 1024;
 
-// Sorted unique values. Of equal values, the first is kept.
+// Sorted unique values. The set has the first one of equal values.
 using ValueSet = std::vector<ValueView>;
 
 Result<ValueSet> make_set(ValueSet values, const bson::StringOrder* strings) {
@@ -78,7 +78,8 @@ Evaluated evaluate_intersection(const Call& call) {
     if (i == 0) {
       common = std::move(set);
     } else {
-      // Values that are equal may differ. As on servers, those of the smaller set are taken.
+      // Equal values may have different types (1 and 1.0). As on servers, the result has the values
+      // of the smaller set.
       if (common.size() > set.size()) common.swap(set);
       ValueSet both;
       for (const ValueView value : common) {

@@ -190,7 +190,7 @@ Evaluated evaluate_replace(const Call& call) {
     is_replaced = true;
     result.append(rest.substr(0, at)).append(replacement);
     rest.remove_prefix(at + find.size());
-    // The empty string is found once before every byte, and once at the end.
+    // An empty `find` matches once before every byte, and once at the end.
     from = find.empty() ? 1 : 0;
     if (from > rest.size()) break;
     if (result.size() > call.context.arena.bytes_left()) {

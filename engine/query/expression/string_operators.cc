@@ -247,7 +247,7 @@ Evaluated evaluate_index_of_cp(const Call& call) {
   GM_ASSIGN(const size_t begin, read_index(call, 2, "starting index", 0));
   GM_ASSIGN(const size_t end, read_index(call, 3, "ending index", SIZE_MAX));
   size_t index = 0;
-  size_t next = 0;  // the next occurrence of the token, once index reaches `begin`
+  size_t next = 0;  // the next occurrence of the token, after index has reached `begin`
   if (begin == 0) next = find_text(text, search.token, 0);
   for (size_t at = 0; at < text.size() && index < end; ++index) {
     if (is_continuation_byte(text[at]) || code_point_bytes(text[at]) > 4) {

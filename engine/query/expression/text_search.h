@@ -7,8 +7,8 @@
 
 namespace gridmount::query::expressions {
 
-// Like text.find(token, from), which takes quadratic time in the worst case: up to 10^13 steps for
-// a token of 4 MB in a text of 8 MB.
+// Returns the same position as text.find(token, from). std::string_view::find() takes quadratic
+// time in the worst case: up to 10^13 steps for a token of 4 MB in a text of 8 MB.
 inline size_t find_text(std::string_view text, std::string_view token, size_t from) {
   if (from > text.size()) return std::string_view::npos;
   if (token.empty()) return from;

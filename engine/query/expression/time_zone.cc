@@ -48,7 +48,8 @@ int64_t TimeZone::to_local(bson::Date date) const {
 }
 
 bson::Date TimeZone::from_local(int64_t local_milliseconds) const {
-  // The offset one day earlier is the one that applied before a change near this time.
+  // If the clock changes near this time, the offset one day earlier is the offset before the
+  // change.
   const bson::Date day_before{add_saturated(local_milliseconds, -kMillisecondsPerDay)};
   const int64_t before = offset_seconds(day_before) * 1000;
   const bson::Date guess{add_saturated(local_milliseconds, -before)};

@@ -41,7 +41,7 @@ bool is_not_a_number(ValueView number) {
                                             : std::isnan(*number.number());
 }
 
-// Formats a number like C++ streams.
+// Formats a double with up to 16 digits. Infinities are "inf" and "-inf".
 std::string written(double value) {
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   return double_to_text(value);
@@ -57,7 +57,8 @@ tl::unexpected<Error> refuse(const Call& call, const Domain& domain, ValueView n
                                     (domain.with_ends ? "]" : ")"));
 }
 
-// Returns the argument if it is a number. The result for null is nullopt. Fails for anything else.
+// Returns the argument if it is a number. Returns nullopt for null. Fails with `code` for any other
+// type.
 Result<MaybeValue> number_argument(const Call& call, size_t i, ErrorCode code) {
   GM_ASSIGN(const MaybeValue value, call.argument(i));
   if (is_nullish(value)) return MaybeValue();

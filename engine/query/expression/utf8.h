@@ -29,7 +29,8 @@ inline size_t count_code_points(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation_byte(c); }));
 }
 
-// Returns the position after the code point at `at`, or the size of the text at its end.
+// Returns the position after the code point at `at`. If `at` is the end of the text, returns
+// text.size() + 1.
 inline size_t next_code_point(std::string_view text, size_t at) {
   ++at;
   while (at < text.size() && is_continuation_byte(text[at])) ++at;

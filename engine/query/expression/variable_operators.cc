@@ -12,7 +12,7 @@ namespace {
 using bson::Type;
 using bson::ValueView;
 
-// Declares variables for its own lifetime.
+// Declares variables, and undeclares them in its destructor.
 class Scope {
  public:
   explicit Scope(VariableScope& scope) : scope_(scope) {}
@@ -33,7 +33,8 @@ class Scope {
   size_t declared_ = 0;
 };
 
-// Declares the variable named by "as", which must be a string.
+// Declares the variable that "as" names, or "this" if there is no "as". Fails if "as" is not a
+// string.
 Result<size_t> declare_as(Scope& scope, const MaybeValue& as) {
   if (!as) return scope.declare("this");
   return scope.declare(is_type(as, Type::kString) ? as->as_string() : std::string_view());
@@ -241,8 +242,8 @@ class ReduceOperator final : public Expression {
         initial_(std::move(initial)),
         in_(std::move(in)) {}
 
-  // Each step discards the values it created except its result. So joining n strings takes the
-  // memory of the longest result, not of all results.
+  // Each step discards the values that it has created, except its result. So joining n strings
+  // takes the memory of the longest result, not of all results.
   Evaluated evaluate(EvaluationContext& context) const override {
     GM_ASSIGN(const MaybeValue input, input_->evaluate(context));
     if (is_nullish(input)) return make_null();

@@ -15,7 +15,8 @@ Result<size_t> VariableScope::declare(std::string_view name) {
   if (name.empty()) {
     return fail(ErrorCode::kFailedToParse, "empty variable names are not allowed");
   }
-  // CURRENT is the only system variable that a user may redeclare. "$a" is then a field of it.
+  // CURRENT is the only system variable that a user may redeclare. "$a" is then a field of the
+  // value of CURRENT.
   if (name != "CURRENT") {
     const auto first = static_cast<unsigned char>(name[0]);
     if (!is_letter(first) || (first >= 'A' && first <= 'Z')) {

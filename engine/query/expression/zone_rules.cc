@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::string_view kDatabaseFolder = "/usr/share/zoneinfo/";
 constexpr size_t kNameBytesMax = 64;
-// The limit of a file's size. The largest file in use has 4 KiB.
+// The limit for the size of a file. The largest file in use has 4 KiB.
 constexpr size_t kFileBytesMax = size_t{1} << 20;
-// The limit of cached names. Names that do not exist are cached too.
+// The limit for the number of cached names. Names that do not exist are cached too.
 constexpr size_t kCachedMax = 1000;
 
 // Allows letters, digits, '_', '-', '+', and single slashes inside. So no name leads out of the
-// directory.
+// directory of the database.
 bool is_zone_name(std::string_view name) {
   if (name.empty() || name.size() > kNameBytesMax || name.front() == '/' || name.back() == '/') {
     return false;
@@ -72,7 +72,7 @@ class ZoneFileReader {
 
 struct Cache {
   Mutex mutex;
-  // Null for names that do not exist.
+  // The value is null for a name without a valid file.
   std::map<std::string, std::shared_ptr<const ZoneRules>, std::less<>> zones GM_GUARDED_BY(mutex);
 };
 
@@ -213,7 +213,7 @@ std::optional<ZoneRules::Rule> ZoneRules::parse_rule(std::string_view text) {
   RuleReader reader(text);
   Rule rule;
   if (!reader.name()) return std::nullopt;
-  // POSIX counts offsets west of UTC.
+  // In a POSIX TZ string, offsets are positive west of UTC.
   const std::optional<int64_t> standard = reader.time();
   if (!standard) return std::nullopt;
   rule.standard = -*standard;
@@ -286,7 +286,7 @@ int64_t ZoneRules::Rule::offset_at(int64_t utc_seconds) const {
   const int64_t year = date_from_days(floor_divide(utc_seconds + standard, 86'400)).year;
   const int64_t from = begin.in_year(year) - standard;
   const int64_t to = end.in_year(year) - summer;
-  // In the southern hemisphere summer time spans the turn of the year.
+  // In the southern hemisphere, summer time spans the turn of the year.
   const bool is_summer =
       from < to ? utc_seconds >= from && utc_seconds < to : utc_seconds >= from || utc_seconds < to;
   return is_summer ? summer : standard;

@@ -16,13 +16,14 @@ namespace gridmount::query::expressions {
 
 class ZoneRules {
  public:
-  // Returns the zone, or null if no zone has this name or the system has no time zone database. The
-  // process keeps the result, so it may miss a later change of the database.
+  // Returns the zone, or null if no zone has this name, the file of the zone is not valid, or the
+  // system has no time zone database. The process caches the result, so a later change of the
+  // database may have no effect.
   static std::shared_ptr<const ZoneRules> find(std::string_view name);
   // Parses the contents of a file of the database. Returns nullopt if they are not valid.
   static std::optional<ZoneRules> parse(std::string_view file);
 
-  // Returns the offset at this time, in seconds. It is positive east of UTC.
+  // Returns the offset at this time, in seconds. The offset is positive east of UTC.
   int64_t offset_at(int64_t utc_seconds) const;
 
  private:
@@ -36,7 +37,8 @@ class ZoneRules {
     int day = 0;
     int64_t seconds = 7200;
 
-    // Returns the time of the change in that year, in local seconds on the clock before the change.
+    // Returns the time of the change in that year, in seconds since 1970 on the local clock before
+    // the change.
     int64_t in_year(int64_t year) const;
   };
   // The rule that applies after the last change in the file.
