@@ -1,6 +1,6 @@
 // $bitsAllSet, $bitsAnySet, $bitsAllClear and $bitsAnyClear. Source: MongoDB manual, "Bitwise Query
-// Operators". Bit 0 is the least significant bit, of the first byte in binary data. Numbers are
-// sign-extended beyond bit 63, and binary data is extended with zeros.
+// Operators". Bit 0 is the least significant bit of a number, or of the first byte of binary data.
+// Numbers are sign-extended beyond bit 63, and binary data is extended with zeros.
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +23,7 @@ std::span<const uint8_t> bytes_of(ValueView binary) {
   return {binary.data() + kSizeAndSubtype, binary.size() - kSizeAndSubtype};
 }
 
-// The bits of a value, byte by byte and without end.
+// The bits of a value, byte by byte. Bytes beyond the value exist too, at any position.
 class Bits {
  public:
   // Returns nullopt for numbers that are not 64-bit integers, and for other types.

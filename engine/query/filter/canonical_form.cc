@@ -24,7 +24,7 @@ using bson::ValueView;
 
 using Conditions = std::vector<Document>;
 
-// The server's order of kinds of conditions. Kinds that the server lacks come last.
+// The server's order of conditions. Conditions that are not in this list come last.
 constexpr std::array<std::string_view, 19> kOrder = {
     "$and", "$or",  "$elemMatch", "$size", "$eq",         "$lte", "$lt",
     "$gt",  "$gte", "$regex",     "$mod",  "$exists",     "$in",  "$bitsAllSet",
@@ -48,7 +48,7 @@ Document regex_condition(std::string_view path, std::string_view pattern,
   return std::move(out).finish();
 }
 
-// A regular expression in place of a value matches strings.
+// A regular expression in place of a value is a $regex, and not an $eq.
 Document value_condition(std::string_view path, ValueView value) {
   if (value.type() != Type::kRegex) return condition(path, "$eq", value);
   const bson::Regex regex = value.as_regex();
@@ -102,7 +102,8 @@ Document type_condition(std::string_view path, ValueView operand) {
   return std::move(out).finish();
 }
 
-// An $elemMatch is either on values, with operators, or on documents, with a filter.
+// The operand of $elemMatch has either operators, which test each element as a value, or a filter,
+// which tests elements that are documents.
 Document element_condition(std::string_view path, ValueView operand) {
   if (operand.type() != Type::kDocument || is_operator_document(operand)) {
     return condition(path, "$elemMatch", operand);
@@ -238,7 +239,8 @@ void add_conditions(bson::View filter, Conditions& out) {
 
 void put_shape(Builder& out, bson::View normal) {
   for (const Element element : normal) {
-    // A value that a field is compared with is not part of the shape. A document below a path is.
+    // The value with which a field is compared is not part of the shape. A document below a path is
+    // part of the shape.
     const bool is_value = element.key.starts_with('$') && element.key != "$not" &&
                           element.key != "$elemMatch" && element.key != "$expr";
     if (element.value.type() == Type::kDocument && !is_value) {

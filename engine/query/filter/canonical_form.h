@@ -4,8 +4,8 @@
 // expressions last. A name in $type becomes the number of the type, except "number". The conditions
 // are in the order in which servers sort operators.
 //
-// The functions take filters that Filter::parse() accepts. They do not change other documents.
-// Source: MongoDB manual, "Explain Results", parsedQuery, and the server's
+// The functions take filters that Filter::parse() accepts. For other documents, the results are
+// unspecified. Source: MongoDB manual, "Explain Results", parsedQuery, and the server's
 // MatchExpression::serialize() and CanonicalQuery::sortTree().
 //
 // Thread-safety: pure functions.

@@ -1,6 +1,7 @@
 // $eq, $ne, $lt, $lte, $gt, $gte, $in, $nin. Source: MongoDB manual, "Comparison Query Operators",
-// including type bracketing: a value only compares with operands of its own type. But null stands
-// for undefined and missing values, and MinKey and MaxKey compare with all values.
+// including type bracketing: a condition matches only values of the type of its operand. But null
+// also stands for undefined and missing values, and comparisons with MinKey and MaxKey match values
+// of all types.
 
 #include <algorithm>
 #include <cmath>
@@ -103,7 +104,7 @@ class OrderTest : public ValueTest {
   bool all_above_;  // greater than MinKey: the same
 };
 
-// Sorted unique values in one block of memory, because there may be a million.
+// Sorted unique values in one block of memory, because a list may have a million values.
 class ValueList {
  public:
   static Result<ValueList> of(std::vector<ValueView> values, SharedCollator collator) {
@@ -147,7 +148,7 @@ class ValueList {
 
   SharedCollator collator_;
   std::vector<uint8_t> bytes_;
-  std::vector<ValueView> values_;  // views of bytes_, which does not move when the list is moved
+  std::vector<ValueView> values_;  // views of bytes_; still valid if the list is moved
 };
 
 class InTest : public ValueTest {
@@ -175,7 +176,7 @@ class InTest : public ValueTest {
  private:
   const ValueList values_;
   const std::vector<std::unique_ptr<ValueTest>> regexes_;
-  std::vector<std::string> prefixes_;  // of each regular expression
+  std::vector<std::string> prefixes_;  // the literal prefix of each regular expression
   bool has_null_ = false;
 };
 
@@ -209,7 +210,7 @@ Result<std::unique_ptr<ValueTest>> parse_in_list(const OperatorCall& call) {
     }
   }
   GM_ASSIGN(ValueList list, ValueList::of(std::move(values), call.place.options.collator));
-  // A list of one value is that value, also for upserts and the planner.
+  // A list of one value is an equality, also for upserts and the planner.
   if (list.values().size() == 1 && regexes.empty()) {
     return parse_equality(list.values()[0], call.place.options.collator);
   }

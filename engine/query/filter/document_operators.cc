@@ -1,5 +1,6 @@
-// Operators in place of a field name, on the whole document: $jsonSchema, $sampleRate, $alwaysTrue,
-// $alwaysFalse, $text, and operators that are refused. $expr is in expression_predicate.cc.
+// Operators that stand in place of a field name and test the whole document: $jsonSchema,
+// $sampleRate, $alwaysTrue, $alwaysFalse, $text, and operators that are refused. $expr is in
+// expression_predicate.cc.
 //
 // Source: MongoDB manual, "Evaluation Query Operators" and "Miscellaneous Query Operators".
 
@@ -110,7 +111,8 @@ class TextPredicate : public DocumentPredicate {
   std::vector<bson::ValueView> operands_;
 };
 
-// Stands for a $text that the source of the documents has tested. The filter's parser counts it.
+// Stands for a $text that the source of the documents has tested already. The parser of the filter
+// counts this predicate as a $text.
 class SearchedPredicate : public DocumentPredicate {
  public:
   Kind kind() const override { return Kind::kText; }

@@ -38,14 +38,15 @@ class RegexTest : public ValueTest {
     Result<bool> matches = regex_.try_match(text);
     if (matches) return *matches;
     context.fail(std::move(matches).error());
-    // True ends the search for a value that matches.
+    // The result true ends the search for a value that matches.
     return true;
   }
 
   Regex regex_;
 };
 
-// Returns the number truncated towards zero, as on servers. Returns nullopt if it is out of range.
+// Returns the number truncated towards zero, as on servers. Returns nullopt for NaN and for a
+// number out of range.
 std::optional<int64_t> truncated(ValueView value) {
   if (const std::optional<int64_t> integer = value.integral()) return integer;
   if (value.type() == Type::kDecimal128) return cut_decimal_to_int64(value.as_decimal128());

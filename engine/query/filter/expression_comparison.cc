@@ -21,8 +21,8 @@ class ComparisonPredicate : public Predicate {
         operand_(std::move(comparison.operand)),
         collator_(depends_on_strings(operand_.type()) ? collator : nullptr) {}
 
-  // Every document whose path leads into an array matches, because the expression compares the
-  // array that it makes of the elements' values.
+  // A document with an array on the path always matches, because the expression compares an array,
+  // which it builds from the values in the elements.
   bool test(bson::View document, MatchContext&) const override {
     const std::vector<std::string>& names = path_.parts();
     std::optional<ValueView> value;

@@ -17,7 +17,7 @@ class ExpressionPredicate : public DocumentPredicate {
         variables_(options.variables),
         now_(options.now),
         collator_(options.collator) {
-    if (!now_) return;  // a comparison with $$NOW will differ in each match
+    if (!now_) return;  // the value of $$NOW differs from match to match
     const std::vector<std::optional<ValueView>> known(variables_.begin(), variables_.end());
     for (FieldComparison& comparison :
          implied_comparisons(*expression_, known, *now_, collator_.get())) {

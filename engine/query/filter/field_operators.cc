@@ -112,7 +112,7 @@ Result<TestGroup> parse_not(const OperatorCall& call) {
   }
   GM_ASSIGN(std::vector<TestGroup> groups,
             parse_operators(call.path, call.operand.as_document(), call.place.below()));
-  // A negation of a negation stays one: servers report no position for it, and an upsert takes no
+  // A double negation is kept, because servers report no position for it, and an upsert takes no
   // value from it.
   if (groups.size() == 1 && !groups[0].negated) {
     groups[0].negated = true;
@@ -124,7 +124,8 @@ Result<TestGroup> parse_not(const OperatorCall& call) {
   return group;
 }
 
-// Servers answer these operators from a geospatial index. This is their message if there is none.
+// On servers, these operators need a geospatial index. The message is the message of servers for a
+// missing index.
 Result<TestGroup> refuse_nearness(const OperatorCall& call) {
   constexpr ErrorCode kNoQueryExecutionPlans{291};
   return fail(kNoQueryExecutionPlans,

@@ -9,8 +9,8 @@
 namespace gridmount::query {
 namespace {
 
-// The interruption is checked every 65,536 steps. Most tests are quick, and most bytes are skipped,
-// so a byte counts less than a step.
+// The interruption is checked every 65,536 steps (interruption.cc). Most tests are quick, so a test
+// counts fewer steps than a round of a loop. Most bytes are skipped, so 64 bytes count as one step.
 constexpr size_t kStepsOfATest = 64;
 constexpr size_t kBytesPerStep = 64;
 

@@ -50,7 +50,8 @@ struct MatchContext {
   bool has_ended(size_t bytes);
 };
 
-// Returns the path of a $text. It stands for the terms of a text index, and no field can have it.
+// Returns the path of a $text. The path stands for the terms of a text index, and no field can have
+// this path.
 const bson::Path& text_path();
 
 // The limit for the memory of one filter, in bytes. An $in list of 16 MB needs no more than twice
@@ -134,8 +135,8 @@ struct FilterOptions {
   VariableScope* scope = nullptr;
   // The values of these variables, each at the position of its slot, and the value of $$NOW. A
   // match without an EvaluationContext uses them. They come from a command's `let`, so they are the
-  // same for all documents. If `now` is not set, $$NOW is the time of each match. A validator needs
-  // this, because a collection keeps it for a long time.
+  // same for all documents. If `now` is not set, $$NOW is the time of each match. A validator
+  // leaves `now` unset, because a collection uses its validator for a long time.
   std::vector<std::optional<bson::Value>> variables = {};
   std::optional<bson::Date> now = bson::Date::now();
   // If false, a filter with $expr, $jsonSchema or $text is refused with QueryFeatureNotAllowed
@@ -146,7 +147,7 @@ struct FilterOptions {
   // True for the filter of an upsert, in which $expr is refused (224), because $expr gives no
   // fields for the new document.
   bool is_upsert = false;
-  // The order of strings in comparisons. It does not concern $regex and $jsonSchema. Null: as
+  // The order of strings in comparisons. $regex and $jsonSchema do not use this order. Null: as
   // bytes.
   SharedCollator collator = nullptr;
   TextSource text = {};
@@ -159,8 +160,8 @@ class Filter {
 
   // Parses a filter. `specification` need not outlive the call. Checks the interruption of this
   // thread. Fails with MongoDB's codes and messages:
-  // - BadValue, FailedToParse or TypeMismatch for most mistakes, among them several $text, and a
-  //   $text within $nor or $not (BadValue)
+  // - BadValue, FailedToParse or TypeMismatch for most mistakes, for example BadValue for several
+  //   $text and for a $text within $nor or $not
   // - QueryFeatureNotAllowed (224), as FilterOptions says
   // - IndexNotFound (27) for a $text without a text index
   // - NoQueryExecutionPlans (291) for $near, and CommandNotSupported (115) for other geospatial
@@ -199,8 +200,8 @@ class Filter {
   // `$` in an update is this position. For `$` in a projection, see projected_position()
   // (matched_position.h). If several conditions are on arrays, the condition that servers test last
   // decides. If arrays are nested, the position is one in the outermost array. Returns nullopt if
-  // no condition has searched an array. Conditions within a $not or a $nor do not count, nor do
-  // those within an $or of several conditions, unless all of these are equalities or regular
+  // no condition has searched an array. Conditions within a $not or a $nor do not count. Conditions
+  // within an $or of several conditions count only if all of them are equalities or regular
   // expressions on one path.
   std::optional<size_t> matched_position(bson::View document) const;
 

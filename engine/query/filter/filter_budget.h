@@ -1,8 +1,8 @@
 // Limits the total memory of the filters of all running commands. Each filter also has its own
 // limit (kFilterBytesMax), but without this budget each of many commands could use that much.
 //
-// Thread-safety: FilterBudget is thread-safe. A FilterBudgetScope or FilterReservation is used by
-// one thread at a time.
+// Thread-safety: FilterBudget is thread-safe. A FilterBudgetScope must be destroyed by the thread
+// that has created it. One thread at a time may use a FilterReservation.
 #pragma once
 
 #include <atomic>
@@ -48,9 +48,9 @@ class FilterBudgetScope {
   FilterBudgetScope* const around_;
 };
 
-// What one filter has reserved of a budget: the budget of the innermost FilterBudgetScope of the
-// thread that constructs this object. If that thread has no scope, nothing is limited. The
-// destructor returns the reserved bytes to the budget.
+// The bytes that one filter has reserved in a budget. The budget is that of the innermost
+// FilterBudgetScope of the thread that constructs this object. If this thread has no scope, there
+// is no limit. The destructor returns the reserved bytes to the budget.
 class FilterReservation {
  public:
   FilterReservation();

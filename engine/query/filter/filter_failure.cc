@@ -1,6 +1,6 @@
 // Filter::explain_failure() walks the specification again, along with the document. Only documents
-// that fail validation are explained. So each condition is parsed again here instead of keeping its
-// specification for all matches.
+// that fail validation are explained. So each condition is parsed again here, and a parsed
+// condition need not keep its specification.
 //
 // Source: MongoDB manual, "Schema Validation" (the format of reports), and the server's behaviour.
 

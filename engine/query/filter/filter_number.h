@@ -13,7 +13,8 @@ namespace gridmount::query {
 
 // Return a number of any type as an integer. `name` is the name of the field, for the message. Both
 // functions fail with FailedToParse and the server's message if the value is not a number, is not
-// integral or is out of range. non_negative_integer() fails so for a negative number too.
+// integral or is out of range. non_negative_integer() also fails with FailedToParse for a negative
+// number.
 Result<int64_t> integer(std::string_view name, bson::ValueView value);
 Result<int64_t> non_negative_integer(std::string_view name, bson::ValueView value);
 

@@ -35,7 +35,7 @@ class FilterParser {
   }
 
  private:
-  // Counts the conditions on a text index.
+  // Counts the $text conditions. Fails if there are several, or if one is within a $nor or $not.
   static Status check_text(const Filter& filter, bool negated, size_t& searches) {
     if (filter.kind_ == Filter::Kind::kPredicate) {
       if (filter.predicate_->kind() != Predicate::Kind::kText) return {};
@@ -83,8 +83,8 @@ class FilterParser {
       return fail(ErrorCode::kBadValue, "$and/$or/$nor must be a nonempty array");
     }
     if (kind == Filter::Kind::kAnd || (kind == Filter::Kind::kOr && branches.size() == 1)) {
-      // Flatten to one conjunction, so that the planner and upserts see all conditions side by
-      // side.
+      // The branches become conditions of the outer conjunction, so that the planner and upserts
+      // see all conditions side by side.
       for (Filter& branch : branches) {
         if (branch.kind_ == Filter::Kind::kAnd) {
           for (Filter& child : branch.children_) children.push_back(std::move(child));

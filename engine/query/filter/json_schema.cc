@@ -135,7 +135,7 @@ Result<JsonSchema> JsonSchema::parse(bson::View schema, int depth) {
     }
     parsed.annotations_.emplace_back(name, element->value.as_string());
   }
-  // The server's order, which is also the order of explanations.
+  // The keywords are parsed in the server's order, which is also their order in explanations.
   GM_TRY(parse_scalar_keywords(elements, parsed.keywords_));
   GM_TRY(parse_array_keywords(elements, parsed.keywords_));
   GM_TRY(parse_property_keywords(elements, parsed.keywords_));

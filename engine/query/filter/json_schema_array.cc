@@ -206,7 +206,7 @@ Status add_unique_items(const SchemaElements& elements, SchemaKeywords& keywords
 }
 
 // Returns the number of items that have their own schema. Returns nullopt if additionalItems has no
-// meaning.
+// effect.
 Result<std::optional<size_t>> add_items(const SchemaElements& elements, SchemaKeywords& keywords) {
   const std::optional<Element> element = elements.find("items");
   if (!element) return std::optional<size_t>();

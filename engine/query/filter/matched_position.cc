@@ -1,6 +1,6 @@
 // Filter::matched_position() and projected_position(): find the array element that made a document
-// match. Separate from matching, which is the hot path and must not track positions. Source:
-// MongoDB manual, "$ (update)".
+// match. This code is separate from matching, because matching is the hot path and must not track
+// positions. Source: MongoDB manual, "$ (update)".
 
 #include "engine/query/filter/matched_position.h"
 
@@ -18,8 +18,8 @@ using bson::Type;
 using bson::ValueView;
 using Parts = std::span<const std::string>;
 
-// The test matches. `position` is the matching element of the outermost array, if an array was
-// searched.
+// A match of a test. `position` is the position of the matching element in the outermost array, if
+// an array was searched.
 struct Found {
   std::optional<size_t> position;
 };
@@ -27,8 +27,8 @@ struct Found {
 std::optional<Found> find_in_document(const ValueTest& test, bson::View document, Parts parts);
 
 std::optional<Found> find_reached(const ValueTest& test, ValueView value) {
-  // An array exists whatever its elements are, so matching need not test them. Servers do, and
-  // report the first one.
+  // An array exists whatever its elements are, so a match need not test the elements. Servers test
+  // them, and report the position of the first one.
   const bool tests_elements = test.tests_elements() || test.kind() == Predicate::Kind::kExists;
   if (value.type() == Type::kArray && tests_elements) {
     size_t position = 0;
@@ -90,7 +90,7 @@ const Predicate* predicate_of(const Filter& filter) {
   return filter.kind() == Filter::Kind::kPredicate ? &filter.predicate() : nullptr;
 }
 
-// Returns true if the conditions, of an $or, are equivalent to an $in.
+// Returns true if the conditions of an $or are equivalent to an $in.
 bool are_like_in(const std::vector<Filter>& filters) {
   const Predicate* const first = predicate_of(filters.front());
   return first != nullptr && std::all_of(filters.begin(), filters.end(), [&](const Filter& filter) {
@@ -147,7 +147,7 @@ enum class Order { kOfServers, kAsWritten };
 
 std::optional<size_t> position_in(const Filter& filter, bson::View document, Order order);
 
-// The condition that is tested last counts.
+// The last tested condition that has a position decides.
 std::optional<size_t> position_in_all(const std::vector<Filter>& filters, bson::View document,
                                       Order order) {
   std::vector<const Filter*> conditions;
@@ -163,8 +163,8 @@ std::optional<size_t> position_in_all(const std::vector<Filter>& filters, bson::
   return last;
 }
 
-// Returns the first element that matches one of the conditions. Servers report a position only for
-// an $or of a single condition, or one that is equivalent to an $in.
+// Returns the position of the first element that matches one of the conditions. Servers report a
+// position only for an $or that has a single condition or is equivalent to an $in.
 std::optional<size_t> position_in_any(const std::vector<Filter>& filters, bson::View document,
                                       Order order) {
   if (filters.size() == 1) return position_in(filters.front(), document, order);

@@ -23,8 +23,8 @@ bool test_reached(const ValueTest& test, ValueView value, MatchContext& context)
 bool test_document(const ValueTest& test, bson::View document, Parts parts, MatchContext& context);
 bool test_array(const ValueTest& test, bson::View array, Parts parts, MatchContext& context);
 
-// Tests a value that the rest of the path continues from. Returns `otherwise` if the path cannot
-// continue from it.
+// Tests the values that the rest of the path reaches from `value`. Returns `otherwise` if the path
+// cannot continue from `value`.
 bool test_below(const ValueTest& test, ValueView value, Parts rest, bool otherwise,
                 MatchContext& context) {
   if (rest.empty()) return test_reached(test, value, context);
@@ -48,8 +48,9 @@ bool is_position(std::string_view part) {
   return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// On a path, an array stands for each of its documents, and for its element at the named position.
-// If the path ends with the position, only that element is tested. An array there is not searched.
+// An array on a path stands for each of its documents, and for the element at the position that the
+// path names. If the path ends with this position and the element is an array, only the array as a
+// whole is tested, and not its elements.
 bool test_array(const ValueTest& test, bson::View array, Parts parts, MatchContext& context) {
   for (const bson::Element element : array) {
     if (context.has_ended(element.value.size())) return true;
