@@ -118,7 +118,7 @@ Status read_field(const bson::Element& field, Fields& fields) {
 
 enum class Defaults { kOfLocale, kOfCollections };
 
-// The collation before its other fields are read.
+// Returns a collation with the defaults of the locale, before the other fields are read.
 Collation with_defaults(bson::View specification, Defaults kind) {
   Collation collation;
   const std::optional<ValueView> locale = specification.find("locale");

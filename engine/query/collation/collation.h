@@ -1,9 +1,9 @@
-// A collation: the rules by which strings are compared for the speakers of a language, as a command
-// gives them in {collation: {locale: "en", strength: 2}}. collator.h compares strings by them.
+// A collation: the rules of a language for the comparison of strings, as a command gives them in
+// {collation: {locale: "en", strength: 2}}. collator.h compares strings by a collation.
 //
 // Source: MongoDB manual, "Collation". The error codes and messages are those of servers.
 //
-// Thread-safety: pure functions.
+// Thread-safety: a plain value type. The functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ namespace gridmount::query {
 struct Collation {
   // The version that a collation names. MongoDB servers have a copy of ICU 57.1, show this version
   // in every collation, and refuse any other. gridmount compares strings with the system's ICU,
-  // which orders a few characters differently. It still names 57.1, so that a collation that comes
-  // from a server is valid here, and the other way round.
+  // which orders a few characters differently. gridmount still names 57.1, so that a collation from
+  // a server is valid here, and a collation from here is valid on a server.
   static constexpr std::string_view kVersion = "57.1";
   // The size of the longest name of a locale, in bytes.
   static constexpr size_t kLocaleBytesMax = 64;
@@ -36,11 +36,11 @@ struct Collation {
   std::optional<bool> backwards = {};  // unset: ICU's default for the locale; parse() sets it
 
   // Parses a collation, and fills in the defaults of its locale (collation_locale.h). Fields that
-  // are null or undefined count as absent. Returns nothing for {locale: "simple"}, with which
+  // are null or undefined count as absent. Returns nullopt for {locale: "simple"}, which means that
   // strings are compared as bytes. Fails with the codes of servers:
   // - TypeMismatch (14) for a field of a wrong type.
-  // - BadValue (2) for a value that is none of those allowed, for a locale that
-  //   is_collation_locale() does not know, or for options that contradict each other.
+  // - BadValue (2) for a value that is not allowed, for a locale that is_collation_locale() does
+  //   not know, or for options that contradict each other.
   // - 51024 for a strength that is less than 0 or greater than 5 (0 fails with BadValue).
   // - 40414 if there is no locale.
   // - 40415 for an unknown field.

@@ -22,7 +22,7 @@ constexpr std::string_view kLocales[] = {
 // Every locale has these variants.
 constexpr std::string_view kVariants[] = {"emoji", "eor", "search"};
 
-// The further variants of some locales, without "collation=". In the order of their bytes.
+// The further variants of some locales, without "collation=".
 constexpr std::string_view kFurtherVariants[] = {
     "ar@compat",       "bn@traditional",    "de@phonebook",   "de_AT@phonebook",  "es@traditional",
     "fi@traditional",  "ja@unihan",         "kn@traditional", "ko@searchjl",      "ko@unihan",

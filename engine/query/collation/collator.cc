@@ -40,7 +40,7 @@ UColAttributeValue case_first_of(const std::string& name) {
 }
 
 // Sets every attribute, so that ICU's defaults for a locale, which differ between versions, have no
-// effect. Collation::parse() has filled in those of servers.
+// effect. Collation::parse() has filled in the servers' defaults.
 void set_attributes(UCollator* rules, const Collation& collation, UErrorCode& code) {
   ucol_setAttribute(rules, UCOL_CASE_LEVEL, on_or_off(collation.case_level), &code);
   ucol_setAttribute(rules, UCOL_CASE_FIRST, case_first_of(collation.case_first), &code);
@@ -58,12 +58,12 @@ void set_attributes(UCollator* rules, const Collation& collation, UErrorCode& co
   }
 }
 
-// Values are smaller than this, so texts fit into ICU's sizes.
+// A value is smaller than 2 GiB, so its size fits into an int32_t, which ICU uses for sizes.
 int32_t size_of(std::string_view text) {
   return static_cast<int32_t>(std::min<size_t>(text.size(), std::numeric_limits<int32_t>::max()));
 }
 
-// U+FFFD stands for what is not UTF-8.
+// Converts UTF-8 to UTF-16. Bytes that are not UTF-8 become U+FFFD.
 std::vector<UChar> utf16(std::string_view text) {
   constexpr UChar32 kReplacement = 0xFFFD;
   std::vector<UChar> units(text.size() + 1);  // no text has more units than bytes
