@@ -17,7 +17,7 @@ using TreeKind = ProjectionTree::Kind;
 constexpr ErrorCode kNoMatchingElement{51246};
 constexpr ErrorCode kElementMismatch{51247};
 
-// Where a value goes: into a field of a document, or to the end of an array.
+// The place of a value in the output: a field of a document, or the end of an array.
 class Slot {
  public:
   explicit Slot(DocumentOutput& output) : output_(output) {}
@@ -43,7 +43,7 @@ class Slot {
   std::optional<std::string_view> key_;
 };
 
-// What lies on the path from the root of the document to a value.
+// Describes the path from the root of the document to a value.
 struct Way {
   bool outside_arrays = true;     // `$` applies to the first array on its path only
   bool no_array_in_array = true;  // $slice does not apply to arrays in arrays
@@ -81,7 +81,7 @@ class Walk {
   Walk(const ProjectionTree& tree, bson::View root, TransformState& state)
       : tree_(tree), root_(root), state_(state), out_(state.output) {}
 
-  // `wanted` may be null.
+  // Null for `wanted` means all fields.
   void document(const ProjectionNode& node, bson::View document, Way way,
                 const FieldDependencies* wanted) {
     Met met(node.children.size());
@@ -97,8 +97,8 @@ class Walk {
       if (!child->is_added()) {
         if (child->written) put(*child, element.value, way, Slot(out_, element.key));
         met.set(at);
-        // Stops at the last field, as servers do, so that a second field of the same name is
-        // ignored.
+        // As on servers, the walk ends after the last named field, so a second field with the same
+        // name is ignored.
         if (++kept == node.kept && tree_.kind == TreeKind::kInclude) break;
       } else if (tree_.kind != TreeKind::kInclude && !met.has(at)) {
         if (child->written) put_added(*child);
@@ -122,7 +122,7 @@ class Walk {
     }
   }
 
-  // Appends a document that consists only of what is computed below the node.
+  // Appends a document that has only the computed fields below the node.
   void put_computed_alone(const ProjectionNode& node, const Slot& slot) {
     slot.open(Type::kDocument);
     rest(node, Met(node.children.size()));
@@ -145,7 +145,7 @@ class Walk {
     return *known;
   }
 
-  // Appends what the projection leaves of the value, if anything.
+  // Appends the part of the value that the projection keeps, if any.
   void put(const ProjectionNode& node, ValueView value, Way way, const Slot& slot) {
     const bool is_array = value.type() == Type::kArray;
     if (node.positional && is_array && way.outside_arrays) return put_match(node, value, slot);

@@ -104,7 +104,7 @@ class Parser {
     }
     const bool is_inclusive = inclusive_.value_or(is_inclusive_by_default());
     tree_.kind = is_inclusive ? TreeKind::kInclude : TreeKind::kExclude;
-    // An inclusion keeps _id unless the projection says otherwise.
+    // An inclusion keeps _id unless the projection names _id.
     if (is_inclusive && !id_named) tree_.root.add("_id").kind = Kind::kLeaf;
     if (id_included_ && *id_included_ != is_inclusive) tree_.root.remove("_id");
     tree_.complete();
@@ -112,7 +112,8 @@ class Parser {
   }
 
  private:
-  // The kind of a projection that names only _id, elements of arrays, metadata, or nothing at all.
+  // Returns whether a projection is an inclusion if it names only _id, elements of arrays,
+  // metadata, or nothing at all.
   bool is_inclusive_by_default() const {
     const bool has_id = id_included_.value_or(false);
     if (has_metadata_ && !place_.is_of_find) return true;
@@ -204,7 +205,7 @@ class Parser {
       node = node->find(part);
       node->positional = true;
     }
-    // The document around the path is on the path too.
+    // The documents around the path are on the path too.
     for (ProjectionNode* const outer : within_) outer->positional = true;
     return record_type(key, true);
   }
@@ -244,7 +245,7 @@ class Parser {
                    ProjectionNode& parent) {
     const Status cut = add_array_slice(path, value, parent);
     if (cut) return {};
-    // Otherwise it may be the expression of the same name.
+    // Otherwise, the value may be the expression $slice.
     const Status added = add_computed(path, whole, "$slice", parent);
     if (added) return {};
     // Servers evaluate an argument such as [0, 1] later than this engine, so they find no error in

@@ -1,7 +1,7 @@
 // The memory that a projection or a stage uses to transform documents, one after another. Internal
 // to engine/query.
 //
-// Used by one thread at a time.
+// Thread-safety: one thread at a time may use a TransformState.
 #pragma once
 
 #include <optional>
