@@ -11,7 +11,8 @@ namespace {
 
 using bson::Type;
 
-// Fails for conditions that look beyond the element, or that need what is not available here.
+// Fails for $expr, $where and $text. They test more than the element, or need data that an array
+// filter does not have.
 Status check_feature(std::string_view name) {
   if (name == "$expr") {
     return fail(ErrorCode::kQueryFeatureNotAllowed, "$expr is not allowed in this context");
@@ -22,7 +23,7 @@ Status check_feature(std::string_view name) {
   return {};
 }
 
-// Finds the top-level name that all conditions are on. `conditions` has been parsed as a filter,
+// Finds the top-level name to which all conditions apply. `conditions` has been parsed as a filter,
 // which bounds the depth. `identifier` is empty until a name is found.
 Status find_identifier(bson::View conditions, std::string& identifier) {
   for (const bson::Element element : conditions) {

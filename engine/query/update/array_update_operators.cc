@@ -17,7 +17,7 @@ using bson::Type;
 using bson::Value;
 using bson::ValueView;
 
-// A set of values in which equal values are one: 1 is the same as 1.0.
+// A set of values. Values that compare equal are one member of the set: 1 is the same as 1.0.
 class ValueSet {
  public:
   static Result<ValueSet> of(bson::View elements, const SharedCollator& collator) {
@@ -37,7 +37,7 @@ class ValueSet {
     if (at == sorted_.end() || less(value, given_[*at])) return std::nullopt;
     return *at;
   }
-  // Returns the values as given. Of equal values, the first is the distinct one.
+  // Returns the values as given. is_distinct() is true for the first one of equal values.
   const std::vector<Value>& given() const { return given_; }
   bool is_distinct(size_t i) const { return distinct_[i]; }
 

@@ -55,8 +55,8 @@ Status check_bit(std::string_view, ValueView operand) {
   return {};
 }
 
-// Applies the operations in order. The result is an int64 if the field or any operand so far is
-// one. A missing field counts as an int32 zero.
+// Applies the operations in order. The result is an int64 if the field or any operand is an int64.
+// A missing field counts as an int32 zero.
 Result<UpdateOutcome> apply_bit(const UpdateCall& call, const std::optional<ValueView>& current) {
   if (current && !is_integer(*current)) {
     return fail(ErrorCode::kBadValue, "Cannot apply $bit to a value of non-integral type. " +

@@ -31,7 +31,8 @@ bool is_number(std::string_view part) {
   return part.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// The value at a path. Documents are entered by name, and arrays by position.
+// The value at a path, and what find_field() has met on the path. The path enters documents by
+// name, and arrays by position.
 struct FieldPosition {
   std::optional<ValueView> value;
   // The name of the last array entered, if any, and the name of a value that cannot be entered.

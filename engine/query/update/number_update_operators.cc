@@ -27,8 +27,8 @@ struct Arithmetic {
   Value (*decimals)(ValueView, ValueView);
 };
 
-// The result has the wider type of the two: int32, int64, double, Decimal128. If an int32
-// overflows, the result is an int64.
+// The result has the wider type of the two operands, in the order int32, int64, double, Decimal128.
+// If an int32 overflows, the result is an int64.
 Result<Value> calculate(const UpdateCall& call, ValueView current, const Arithmetic& arithmetic) {
   const std::string name(arithmetic.name);
   const ValueView operand = call.operand;

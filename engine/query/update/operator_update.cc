@@ -129,7 +129,7 @@ class Parser {
                   "The destination field for $rename may not be dynamic: " + target.dotted());
     }
     GM_TRY(add(source, kUnset, Value()));
-    // The renamed value may be nested itself.
+    // The renamed value may be a nested document.
     parsed_.may_deepen = true;
     return add(target, kRenamed, Value(element.key));
   }
@@ -139,7 +139,7 @@ class Parser {
               make_leaf(update, path.dotted(), operand, collator_));
     GM_TRY(add_update(parsed_.root, path, std::move(leaf), parsed_.filters));
     parsed_.touched_paths.push_back(fixed_prefix(path));
-    // The path's parts, the levels of the operand, and the array that $push makes around it.
+    // The levels of the path, of the operand, and of the array that $push makes around the operand.
     const size_t deepest = path.parts().size() + depth_of(operand) + 1;
     parsed_.may_deepen = parsed_.may_deepen || deepest > bson::kMaxStoredDepth;
     for (const std::string& part : path.parts()) {

@@ -12,7 +12,7 @@ namespace gridmount::query {
 struct PipelineUpdate::State {
   UpdateStages pipeline;
   bson::Document variables;
-  std::vector<std::optional<bson::ValueView>> values;  // of `variables`, by slot
+  std::vector<std::optional<bson::ValueView>> values;  // the values of `variables`, by slot
   bson::Date now;
   SharedCollator collator;
 };

@@ -1,5 +1,5 @@
 // An update in the form of a pipeline, [{$set: {total: {$add: ["$a", "$b"]}}}], with the values of
-// its variables. Internal to engine/query. Immutable once parsed, so safe to share between threads.
+// its variables. Internal to engine/query. Immutable, so thread-safe.
 #pragma once
 
 #include <memory>
@@ -13,10 +13,10 @@ namespace gridmount::query {
 
 class PipelineUpdate {
  public:
-  // `stages` holds the stages as elements of an array. `variables` is {name: value} for `$$name`,
-  // `now` is the value of $$NOW, and `collator` is the order of strings. Fails with FailedToParse
-  // for a name that no variable may have, and as UpdateStages::parse() does: with InvalidOptions
-  // for a stage that an update may not use.
+  // Parses a pipeline. `stages` is an array of stages. `variables` is {name: value} for `$$name`,
+  // `now` is the value of $$NOW, and `collator` is the order of strings (null: as bytes). Fails
+  // with FailedToParse for a name that no variable may have, and as UpdateStages::parse() does, for
+  // example with InvalidOptions for a stage that an update may not use.
   static Result<PipelineUpdate> parse(bson::View stages, bson::View variables, bson::Date now,
                                       const SharedCollator& collator);
 

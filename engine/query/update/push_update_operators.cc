@@ -27,7 +27,8 @@ struct Push : PreparedOperand {
   std::vector<Value> values;
   int64_t position = std::numeric_limits<int64_t>::max();
   std::optional<int64_t> slice;
-  // Sorts by whole elements or by fields of them.
+  // The $sort: either by whole elements (sort_descending), or by fields of the elements
+  // (sort_parts).
   std::optional<bool> sort_descending;
   std::vector<SortPart> sort_parts;
 };

@@ -39,7 +39,7 @@ bool are_same(bson::View a, bson::View b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-// Checks the path of an equality that an upsert makes a field.
+// Checks the path of an equality from which an upsert makes a field.
 Status check_equality_path(const bson::Path& path) {
   GM_TRY(check_update_path(path));
   if (!is_positional(path)) return {};
@@ -47,7 +47,8 @@ Status check_equality_path(const bson::Path& path) {
                                         "' has a positional part");
 }
 
-// Checks an existing document that operators have changed. A new document may have such names.
+// Checks the top-level names with '$' that operators have changed in an existing document. A new
+// document may have such names.
 Status check_dollar_names(const UpdateNode& changes, bson::View before, bson::View after) {
   for (const auto& [name, child] : changes.children) {
     if (!name.starts_with('$')) continue;
@@ -83,7 +84,7 @@ struct Update::State {
   OperatorUpdate operators;
 
   // If there is no position, `$` fails with BadValue. `inserting` means that `document` is the new
-  // document of an upsert, which holds the filter's equalities so far.
+  // document of an upsert, which has the filter's equalities.
   Result<Applied> updated(bson::View document, std::optional<size_t> matched_position,
                           bool inserting) const {
     if (replacement) {
@@ -116,9 +117,9 @@ struct Update::State {
     return Applied{std::move(result), modified};
   }
 
-  // Puts `made` in place of `document`. If `made` has no _id, it takes over that of `document`. The
-  // document counts as modified if `made`, as given, differs in any byte: in the order of fields,
-  // or in the place or lack of the _id.
+  // Replaces `document` by `made`. If `made` has no _id, the result has the _id of `document`. The
+  // document counts as modified if any byte of `made`, as given, differs, for example in the order
+  // of fields, or in the position or lack of the _id.
   static Result<Applied> replaced(bson::View document, bson::Document made, bool inserting) {
     const bool is_same_as_given = are_same(document, made);
     const std::optional<ValueView> id = document.find("_id");

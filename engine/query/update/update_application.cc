@@ -11,7 +11,7 @@ using bson::ValueView;
 using Action = UpdateOutcome::Action;
 using NodePointer = std::shared_ptr<UpdateNode>;
 
-// The limit of nulls that fill the gap before an element set beyond the end of its array.
+// The limit for the number of nulls before an element that is set beyond the end of its array.
 constexpr uint32_t kPaddingMax = 1'500'000;
 
 bool is_at_or_behind(std::string_view name, uint32_t position) {
@@ -54,8 +54,9 @@ class Application {
   }
 
  private:
-  // Fails if a change of a field before `name` fails. Servers apply the changes in the order of the
-  // names, and not of the fields in the document, which decides about the error if several fail.
+  // Fails if the change of a name before `name` fails. Servers apply the changes in the order of
+  // the names, and not in the order of the fields in the document. So if several changes fail, the
+  // error is that of the first name.
   Status before_in_order(const UpdateNode& node, bson::View document, std::string_view name) {
     for (const auto& [earlier, child] : node.children) {
       if (earlier == name) break;
@@ -271,8 +272,8 @@ class Application {
     return {};
   }
 
-  // Fails if the changes of `child` would create a field in `value`, which cannot have a field of
-  // that name.
+  // Fails if the changes of `child` would create a field in `value`, which cannot have a field with
+  // this name, or if path_that_needs() finds an operator.
   Status refuse_making(const std::string& name, const UpdateNode& child, ValueView value) {
     const std::string element = "{" + show_element(names_.back(), value) + "}";
     bson::Builder made;
@@ -287,8 +288,8 @@ class Application {
                                                ") to traverse the element (" + element + ")");
   }
 
-  // Returns the path of the first operator, at or below the child, that is refused where no field
-  // can be created. Returns nullopt if there is none.
+  // Returns the path of the first operator, at or below the child, that fails if no field can be
+  // created (UpdateOperator::needs_viable_path). Returns nullopt if there is none.
   std::optional<std::string> path_that_needs(const std::string& name, const UpdateNode& child) {
     names_.push_back(name);
     std::optional<std::string> found;

@@ -20,8 +20,8 @@
 
 namespace gridmount::query {
 
-// An operand that was prepared once for many documents. Each family of operators that needs this
-// has its own class.
+// An operand that was prepared once for many documents. Each family of operators that prepares
+// operands has its own class.
 struct PreparedOperand {
   virtual ~PreparedOperand() = default;
 };
@@ -51,8 +51,8 @@ struct UpdateOutcome {
   static UpdateOutcome set(bson::Value value) {
     return {Action::kSet, std::move(value), std::nullopt};
   }
-  // Makes the first value of `holder` the new value. So a value that a builder has made need not be
-  // copied.
+  // Makes the first value of `holder` the new value. This avoids a copy of a value that a builder
+  // has made.
   static UpdateOutcome set_first_of(bson::Document holder) {
     return {Action::kSet, std::nullopt, std::move(holder)};
   }
@@ -64,7 +64,7 @@ struct UpdateOutcome {
 
 struct UpdateOperator {
   std::string_view name;
-  // Fails for an operand that can be applied to no document.
+  // Fails for an operand that is invalid for every document.
   Status (*check)(std::string_view path, bson::ValueView operand);
   // Returns the change of the field. If the field is missing, `current` is nullopt, and the outcome
   // kSet creates the field.
@@ -73,13 +73,13 @@ struct UpdateOperator {
   // Prepares an operand that `check` has accepted. Null if the operator has nothing to prepare.
   Result<std::unique_ptr<const PreparedOperand>> (*prepare)(
       std::string_view path, bson::ValueView operand, const SharedCollator& collator) = nullptr;
-  // Set for operators that never create a field, but fail where none could be created ($pop, $pull,
-  // $pullAll). $unset, for example, changes nothing there.
+  // True for operators that never create a field, but fail if no field can be created at the path
+  // ($pop, $pull, $pullAll). $unset, for example, changes nothing in this case.
   bool needs_viable_path = false;
 };
 
-// Returns the operator, which is never deleted, or null if no operator has this name. $rename is
-// not in the table, because it changes two paths.
+// Returns the operator, which exists until the process ends, or null if no operator has this name.
+// $rename is not in the table, because it changes two paths.
 const UpdateOperator* find_update_operator(std::string_view name);
 
 // Returns a text for messages: "{_id: 5}", or "the new document" if the document has no _id.

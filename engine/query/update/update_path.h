@@ -23,12 +23,13 @@ std::string_view identifier_of(std::string_view elements_part);
 
 // Returns whether a part of the path is `$`, `$[]` or `$[id]`.
 bool is_positional(const bson::Path& path);
-// Returns the path before the first of these parts. A store compares it with the paths of indexes.
+// Returns the path before its first `$`, `$[]` or `$[id]`. A store compares the result with the
+// paths of indexes.
 std::string fixed_prefix(const bson::Path& path);
 
-// Fails with EmptyFieldName for an empty part, with Overflow for more than bson::kMaxDepth parts,
-// and with BadValue if the first part is `$`, `$[]` or `$[id]`, or if the path has more than one
-// `$`.
+// Fails with EmptyFieldName for an empty path or an empty part, with Overflow for more than
+// bson::kMaxDepth parts, and with BadValue if the first part is `$`, `$[]` or `$[id]`, or if the
+// path has more than one `$`.
 Status check_update_path(const bson::Path& path);
 
 }  // namespace gridmount::query

@@ -7,9 +7,10 @@
 namespace gridmount::query {
 namespace {
 
-// Orders names by their bytes, except that positions form one group and are ordered by number.
-// Names that begin with a digit but are not positions follow the positions. Otherwise this would
-// not be a strict weak ordering.
+// Returns the number of the group of a name in FieldOrder. Positions form one group, in the order
+// of their numbers. The names of each other group are in the order of their bytes. Names that begin
+// with a digit but are not positions follow the positions, because FieldOrder would otherwise not
+// be a strict weak ordering.
 int group_of(std::string_view name, bool position) {
   if (position) return 1;
   const unsigned char first = name.empty() ? 0 : static_cast<unsigned char>(name[0]);
@@ -24,8 +25,8 @@ tl::unexpected<Error> conflict(const bson::Path& path, size_t parts) {
               "Updating the path '" + path.dotted() + "' would create a conflict at '" + at + "'");
 }
 
-// Returns the slot for the child of that part's name. The slot is empty if there is no such child
-// yet.
+// Returns the place of the child that `part` names. The pointer there is null if the child does not
+// exist yet.
 Result<std::shared_ptr<UpdateNode>*> place_of(UpdateNode& node, const std::string& part,
                                               const bson::Path& path, const ArrayFilters& filters) {
   if (is_matched_part(part)) return &node.matched;
