@@ -20,8 +20,8 @@ bson::Document document_with(const bson::Path& path, bson::ValueView value) {
   return std::move(builder).finish();
 }
 
-// Returns whether a condition on types allows all types whose values may equal the value. Numbers
-// equal those of other types, and strings equal symbols.
+// Returns whether a condition on types allows all types whose values may equal the value. A number
+// may equal a number of another type, and a string may equal a symbol.
 bool allows_types_equal_to(bson::ValueView value, const Predicate& condition) {
   using bson::Type;
   std::vector<Type> types = {value.type()};
@@ -38,8 +38,9 @@ bool allows_types_equal_to(bson::ValueView value, const Predicate& condition) {
 }
 
 // Returns whether a document that matches {path: value} always matches the condition. Such a
-// document has the value in the field, or as an element of an array in it. For an array nothing
-// follows, because its elements may match the condition where the condition is on the array itself.
+// document has the value in the field, or as an element of an array in it. Returns false if the
+// value is an array: its elements may match the condition, but not in a document in which this
+// array is an element of another array.
 bool equality_implies(bson::ValueView value, const Predicate& condition) {
   const bool is_exact = value.type() != bson::Type::kArray && value.type() != bson::Type::kNull &&
                         value.type() != bson::Type::kUndefined &&
@@ -85,7 +86,7 @@ bool predicate_implies(const Predicate& predicate, const Predicate& condition,
   if (predicate.path().dotted() != condition.path().dotted()) return false;
   // If a document without the field does not match, then every document that matches has the field.
   if (condition.kind() == Kind::kExists) return !predicate.matches(bson::View());
-  // Strings that are the same one in the query may be different ones for the index.
+  // Strings that are equal in the query may be different in the index.
   if (!strings.match && compares_strings(predicate)) return false;
   switch (predicate.kind()) {
     case Kind::kEqual:

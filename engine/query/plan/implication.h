@@ -1,5 +1,5 @@
-// Decides whether every document that matches a filter also matches a condition. A partial index
-// needs this. Internal to engine/query.
+// Decides whether a filter implies a condition: every document that matches the filter also matches
+// the condition. The planner uses a partial index only for such a filter. Internal to engine/query.
 //
 // Source: MongoDB manual, "Partial Indexes", "Query Coverage". Thread-safety: a pure function.
 #pragma once
@@ -12,7 +12,7 @@ namespace gridmount::query {
 // Returns true only if `filter` implies `condition`. If implies() returns false, `filter` may imply
 // `condition` nevertheless. The function can decide conditions that are equalities, comparisons,
 // $in, {$exists: true} and $type, and $and and $or of these. `condition` compares strings by the
-// collation of the index. If that is not the one of the query, comparisons with strings imply
+// collation of the index. If the query has another collation, comparisons with strings imply
 // nothing.
 bool implies(const Filter& filter, const Filter& condition, const StringsOfIndex& strings);
 

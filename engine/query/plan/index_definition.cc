@@ -60,8 +60,9 @@ Result<bson::Document> read_collation(const bson::Element& element) {
   return collation ? collation->document() : bson::Document();
 }
 
-// Options of other kinds of indexes that servers store with any index, in the order in which they
-// are shown, with the types to which servers convert them.
+// Options of other kinds of indexes that servers store with any index, in the order in which
+// servers show them (wildcardProjection comes last, see specification()), with the types to which
+// servers convert them.
 enum class OtherType { kInt, kDouble, kText, kDocument };
 struct OtherOption {
   std::string_view name;
@@ -116,7 +117,7 @@ Status read_other_option(const OtherOption& option, bson::ValueView value,
   return {};
 }
 
-// Options that servers refuse for every index of the kinds that there are here.
+// Refuses an option that is not valid for any supported kind of index.
 Status refuse_option_of_others(const bson::Element& element) {
   const std::string_view name = element.key;
   const bson::Type type = element.value.type();
@@ -145,7 +146,7 @@ Status read_option(const bson::Element& element, IndexDefinition& index) {
   } else if (name == "sparse") {
     GM_ASSIGN(index.sparse, flag(element));
   } else if (name == "hidden") {
-    // The only one of the flags that is no number, as in servers.
+    // As on servers, only this flag may not be a number.
     if (element.value.type() != bson::Type::kBool) return wrong_type(name, "a bool", element.value);
     index.hidden = element.value.as_bool();
   } else if (name == "background") {

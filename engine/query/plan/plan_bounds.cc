@@ -40,16 +40,16 @@ Value least_regex() {
   return built([](bson::Builder& builder) { builder.append_regex("", "", ""); });
 }
 
-// An empty string and an ObjectId of zeros. DBPointer is the type that sorts after regular
-// expressions, and this is its first value.
+// Returns the least DBPointer: an empty string and an ObjectId of zeros. The type DBPointer sorts
+// after regular expressions.
 Value least_db_pointer() {
   constexpr uint8_t kBytes[4 + 1 + 12] = {1};
   return Value(ValueView(Type::kDbPointer, kBytes, sizeof kBytes));
 }
 
 // Returns the interval of all values that compare with values of the type. Returns nullopt for
-// types that nobody searches by range, and for arrays: an index holds an array's elements, not the
-// array itself.
+// types that are rarely searched by range, and for arrays: an index has the elements of an array,
+// not the array itself.
 std::optional<Interval> bracket_of(Type type) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   switch (type) {
@@ -87,9 +87,9 @@ std::optional<Interval> bracket_of(Type type) {
   }
 }
 
-// Up to this many values of one part are each searched for. With more values, the scan reads
-// everything between the least and the greatest. A point takes about 400 bytes until it becomes a
-// range of keys.
+// The limit for the number of values of one part that are searched one by one. With more values,
+// the scan reads all keys between the least and the greatest value. A point takes about 400 bytes
+// until it becomes a range of keys.
 constexpr size_t kPointsMax = 100'000;
 
 void add_equal(ValueView value, PartBounds& bounds) {
@@ -210,7 +210,7 @@ PartBounds expression_bounds(const Predicate& predicate) {
   return {{std::move(interval)}, false};
 }
 
-// Replaces all intervals with one that covers them.
+// Replaces all intervals by one interval that covers them.
 void join(PartBounds& bounds, const bson::StringOrder* strings) {
   normalize(bounds.intervals, strings);
   Interval whole = std::move(bounds.intervals.front());
@@ -235,7 +235,7 @@ std::optional<PartBounds> in_bounds(const Predicate& predicate, const StringsOfI
   return bounds;
 }
 
-// Adds the bounds of whole types, which are the same in every order of strings.
+// Returns the bounds of whole types, which are the same in every order of strings.
 std::optional<PartBounds> type_bounds(const Predicate& predicate) {
   PartBounds bounds{{}, false};
   for (const ValueView number : *predicate.operands()) {
@@ -246,7 +246,7 @@ std::optional<PartBounds> type_bounds(const Predicate& predicate) {
     }
     std::optional<Interval> interval = bracket_of(type);
     if (!interval) return std::nullopt;
-    // NaN is a number, although it compares with no other one.
+    // NaN is a number too, although it is neither less nor greater than any number.
     if (interval->low.view().number()) {
       interval->low = Value(std::numeric_limits<double>::quiet_NaN());
     }
@@ -345,7 +345,7 @@ std::optional<Interval> common_of(const Interval& left, const Interval& right,
   return std::nullopt;
 }
 
-// Returns whether `b` continues after `a` ends, so that the next interval may still meet `b`.
+// Returns whether `b` continues after `a` ends, so that the interval after `a` may still meet `b`.
 bool ends_before(const Interval& a, const Interval& b, const bson::StringOrder* strings) {
   const std::weak_ordering order = bson::compare(a.high, b.high, strings);
   return order != 0 ? order < 0 : !a.high_inclusive;

@@ -10,12 +10,12 @@
 namespace gridmount::query {
 namespace {
 
-// The limit of branches in a union. Each branch has its own position in an index, and more branches
-// would take more memory than avoiding a collection scan is worth.
+// The limit for the number of branches in a union. Each branch has its own position in an index.
+// With more branches, a collection scan is better than the memory for the positions.
 constexpr size_t kBranchesMax = 10'000;
 
-// For very many equalities on one path, returns the plan of {path: {$in: [...]}} if that plan reads
-// an index.
+// For more equalities on one path than kBranchesMax, returns the plan of {path: {$in: [...]}} if
+// that plan reads an index.
 Result<std::optional<Plan>> plan_list(const Filter& disjunction,
                                       const std::vector<IndexDefinition>& indexes,
                                       const std::vector<bool>& multikey, const Collator* collator) {

@@ -145,7 +145,7 @@ bool all_points(const std::vector<Interval>& intervals) {
                      [](const Interval& interval) { return interval.is_point(); });
 }
 
-// The bounds with fewer possible values are narrower.
+// Returns whether `a` allows fewer values than `b`, as far as that is known.
 bool narrower(const PartBounds& a, const PartBounds& b) {
   const bool a_points = all_points(a.intervals);
   const bool b_points = all_points(b.intervals);
@@ -160,16 +160,16 @@ class IndexPlanner {
       : conjunction_(conjunction),
         sort_(sort),
         parts_(parts_of(index)),
-        // The fields of a text index have no arrays.
+        // The fields of a text index other than its texts cannot have arrays.
         multikey_(multikey && !is_text_index(index)),
         sparse_(index.sparse),
         strings_(strings) {}
 
   const StringsOfIndex& strings() const { return strings_; }
 
-  // Returns whether a sparse index holds every document that can match. It leaves out documents
-  // that have none of its fields, so some condition on one of its fields must fail for a missing
-  // field.
+  // Returns whether a sparse index holds every document that can match. The index leaves out
+  // documents that have none of its fields, so at least one condition on one of these fields must
+  // not match a missing field.
   bool has_all_without_fields() const {
     const bson::View nothing;
     for (const Predicate* predicate : conjunction_.predicates) {
@@ -236,7 +236,8 @@ class IndexPlanner {
 
  private:
   // In a multikey index, different elements of an array may meet different conditions. So only one
-  // condition bounds a part, and of the parts that may lie in one array only the first has bounds.
+  // condition bounds a part, and only the first bounded part of those that may lie in one array has
+  // bounds.
   std::optional<PartBounds> bounds_of_part(size_t part,
                                            const std::vector<std::optional<PartBounds>>& earlier,
                                            size_t& used) const {
@@ -247,13 +248,14 @@ class IndexPlanner {
     std::optional<PartBounds> bounds;
     for (const Predicate* predicate : conjunction_.predicates) {
       if (predicate->path().dotted() != path) continue;
-      // In a path with a number, the number may be a field name. A document in an array lacks that
-      // field, and the filter treats a missing field as null. The index has no null for it, and is
-      // not even multikey if the number is always a position.
+      // In a path with a number, the number may be a field name. A document in an array lacks this
+      // field, and the filter treats the missing field as null. The index has no null for this
+      // document, and is not even multikey if the number is always a position.
       if (asks_for_null(*predicate) && has_position(predicate->path())) continue;
-      // A sparse index that holds a document lacks entries for array elements without its fields.
+      // A sparse index has no entries for array elements that lack its fields, even if it has other
+      // entries of the same document.
       if (sparse_ && multikey_ && predicate->matches(bson::View())) continue;
-      // An expression compares an array as a whole, and a number in its path is a field's name.
+      // An expression compares an array as a whole, and a number in its path is a field name.
       if (is_of_expression(*predicate) && (multikey_ || has_position(predicate->path()))) continue;
       std::optional<PartBounds> own = bounds_of(*predicate, strings_);
       if (!own) continue;
@@ -328,7 +330,7 @@ void forget_exactness(Plan& plan) {
   for (Plan& branch : plan.branches) forget_exactness(branch);
 }
 
-// The limit of plans that read one wildcard index, each for another condition.
+// The limit for the number of plans that read one wildcard index, each for another condition.
 constexpr size_t kWildcardPlansMax = 16;
 
 // Returns the plans that read a wildcard index, the best one first.
@@ -343,7 +345,8 @@ std::vector<Choice> wildcard_choices(const Conjunction& conjunction, const Index
     Choice choice;
     choice.plan.kind = Plan::Kind::kIndexScan;
     choice.plan.index = position;
-    // The point of the path is no merit over an index of this one path.
+    // The point for the path does not count. Otherwise the plan would seem better than a plan with
+    // an index on this path alone.
     choice.points = all_points(bounds->paths) && all_points(bounds->values) ? 1 : 0;
     choice.range = choice.points == 0;
     choice.plan.bounds = {std::move(bounds->paths), std::move(bounds->values)};
@@ -355,7 +358,8 @@ std::vector<Choice> wildcard_choices(const Conjunction& conjunction, const Index
   return choices;
 }
 
-// Returns whether the index holds every document that the filter can match.
+// Returns whether a query without a hint may use the index: the index is not hidden, has every
+// document that the filter can match, and is a text index if and only if the query has a $text.
 Result<bool> is_usable(const Filter& filter, bool has_text, const IndexPlanner& planner,
                        const IndexDefinition& index) {
   if (index.hidden || is_text_index(index) != has_text) return false;
@@ -451,7 +455,8 @@ Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
     }
     GM_ASSIGN(const std::optional<size_t> hinted, find_hinted(*hint, indexes, scan));
     if (!hinted) return one(std::move(scan));
-    // Like servers, use a hinted sparse or partial index even if it lacks documents that match.
+    // As on servers, a hinted sparse or partial index is used even if it lacks documents that
+    // match.
     if (indexes[*hinted].hidden) {
       return fail(ErrorCode::kBadValue,
                   "hint provided does not correspond to an existing index that is not hidden: " +

@@ -68,7 +68,7 @@ class Completion {
   }
 
   Status read_keys() {
-    bool ended = false;  // a field without texts has followed those with texts
+    bool ended = false;  // a field without texts has followed the fields with texts
     bool begun = false;
     const bson::View keys = index_.keys.view();
     for (auto at = keys.begin(); at != keys.end(); ++at) {

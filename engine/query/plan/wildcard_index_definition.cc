@@ -129,7 +129,7 @@ WildcardPaths WildcardPaths::of(const IndexDefinition& index) {
   const auto projection = index.other_options.view().find(kWildcardProjection);
   if (!projection) return paths;
   std::vector<ListedPath> listed;
-  // The projection has been checked.
+  // check_wildcard_index() has accepted the projection.
   if (!list_paths(projection->as_document(), "", listed)) return paths;
   bool has_others = false;
   for (const ListedPath& each : listed) {
@@ -142,7 +142,7 @@ WildcardPaths WildcardPaths::of(const IndexDefinition& index) {
       paths.listed_.push_back(each.path);
     }
   }
-  // {_id: 1} alone includes nothing else.
+  // {_id: 1} alone includes only _id.
   if (!has_others && !paths.is_exclusion_) paths.listed_.emplace_back("_id");
   return paths;
 }
