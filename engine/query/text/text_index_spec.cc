@@ -18,7 +18,7 @@ std::string joined(const std::string& parent, std::string_view name) {
   return parent.empty() ? std::string(name) : parent + "." + std::string(name);
 }
 
-// How often a term occurs in one string.
+// The occurrences of a term in one string.
 struct Occurrences {
   double count = 0;
   double exponent = 0;
@@ -54,7 +54,8 @@ Result<TextIndexSpec> TextIndexSpec::parse(bson::View options) {
     const std::optional<double> number = weight.value.number();
     if (!number || !(*number > 0)) return invalid("weights");
     if (weight.key == kWildcard) {
-      // As on servers, strings without a weight of their own weigh 1, whatever this weight is.
+      // As on servers, strings without their own weight have the weight 1, whatever the weight of
+      // the wildcard is.
       spec.is_wildcard_ = true;
     } else {
       spec.weights_.emplace(weight.key, *number);
@@ -72,7 +73,7 @@ Result<TextIndexSpec> TextIndexSpec::parse(bson::View options) {
   return spec;
 }
 
-// Walks through a document. The path of an array's element is that of the array.
+// Walks through a document. The path of an array's element is the path of the array.
 class TextIndexSpec::Walk {
  public:
   Walk(const TextIndexSpec& spec, const std::function<bool(const Text&)>& visit)
@@ -149,9 +150,10 @@ Status TextIndexSpec::visit(bson::View document,
 
 // For one string, the score of a term is
 //   weight * frequency * (count / (2 * terms) + 1/2) * adjustment
-// where `frequency` is 1 for the first occurrence, and each further one adds half of what the one
-// before has added; `terms` is the number of all terms of the string, and `adjustment` is 1.1 if
-// the string consists of the term alone. The scores of several strings are added.
+// The first occurrence of the term adds 1 to `frequency`, and each further occurrence adds half of
+// the previous addition. `count` is the number of occurrences, and `terms` is the number of all
+// terms of the string. `adjustment` is 1.1 if the string is the term itself, except for the case of
+// ASCII letters, and otherwise 1. The scores of several strings are added.
 Result<TermScores> TextIndexSpec::scores_of(bson::View document) const {
   TermScores scores;
   std::map<const TextLanguage*, TextTokenizer> tokenizers;
@@ -188,7 +190,7 @@ Result<TermScores> TextIndexSpec::scores_of(bson::View document) const {
 
 bool TextIndexSpec::depends_on(std::string_view path) const {
   if (is_wildcard_) return true;
-  // The language of a document at any depth may have changed.
+  // The language of a document at any depth may change.
   for (std::string_view rest = path;;) {
     const size_t end = std::min(rest.find('.'), rest.size());
     if (rest.substr(0, end) == language_field_) return true;

@@ -270,8 +270,8 @@ std::unordered_map<const TextLanguage*, WordSet> make_word_sets() {
   return sets;
 }
 
-// Stop words are a sample of a language's words. A version of libstemmer that makes another stem of
-// one of them makes other stems.
+// The stop words are a sample of the words of each language. If two versions of libstemmer differ
+// in the stems of any words, they probably differ in the stems of some stop words.
 std::string make_rules_version() {
   uint32_t checksum = 0;
   for (const TextLanguage& language : kLanguages) {

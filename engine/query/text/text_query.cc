@@ -21,7 +21,7 @@ class SearchReader {
     std::string_view text;
     size_t offset;
     bool is_word;
-    bool after_space;  // a space, or the beginning of the text, is before it
+    bool after_space;  // a space, or the beginning of the text, is before the token
   };
 
   explicit SearchReader(std::string_view text) : text_(text) { skip_spaces(); }
@@ -110,8 +110,8 @@ Result<std::shared_ptr<const TextQuery>> TextQuery::parse(
   return std::shared_ptr<const TextQuery>(std::move(query));
 }
 
-// A word after a '-' that begins it is negated, and so are the words up to the next space. Words
-// between quotation marks are a phrase, and terms as well, unless the phrase is negated.
+// A '-' at the beginning of a word negates this word and the words after it, up to the next space.
+// Words between quotation marks are a phrase. They are also terms, unless the phrase is negated.
 Status TextQuery::read_search(std::string_view search) {
   std::string positive;
   std::string negative;
@@ -167,7 +167,7 @@ bool TextQuery::is_plain() const {
          negated_phrases_.empty();
 }
 
-// Folds each string of the document once, and looks for all phrases in it.
+// Folds each string of the document once, and looks for all phrases in the string.
 bool TextQuery::match_phrases(bson::View document, const MayGoOn& may_go_on) const {
   if (phrases_.empty() && negated_phrases_.empty()) return true;
   std::vector<bool> found(phrases_.size(), false);

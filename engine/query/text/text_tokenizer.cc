@@ -13,7 +13,8 @@ namespace gridmount::query {
 namespace {
 
 constexpr UChar32 kReplacement = 0xFFFD;
-// Longer words have no stems. A stemmer may need time that grows with the square of the length.
+// Longer words are not reduced to stems, because a stemmer may need time that grows with the square
+// of the length.
 constexpr size_t kStemmedBytesMax = 2048;
 
 // Reads the code point at `at`, and moves `at` behind it.
@@ -89,7 +90,7 @@ void remove_diacritics(std::string& text) {
   text = std::move(plain);
 }
 
-// What an ASCII character means in a word.
+// Says which ASCII characters separate words.
 struct AsciiTable {
   std::array<bool, 128> separates{};
   AsciiTable() {
@@ -159,7 +160,7 @@ bool TextTokenizer::read_word() {
 std::optional<std::string_view> TextTokenizer::next() {
   while (read_word()) {
     if (is_stop_word(*language_, folded_)) continue;
-    // The stemmer needs the diacritics.
+    // Diacritics are removed only from the stem, because the stemmer needs them.
     const std::string& word = sensitivity_.to_case ? word_ : folded_;
     term_ = word;
     if (stemmer_ != nullptr && stemmer_->handle != nullptr && word.size() <= kStemmedBytesMax) {

@@ -5,7 +5,7 @@
 // Source: the terms that mongod 6.0.5 shows in explain's `parsedTextQuery`, for text indexes of
 // version 3. Characters that Unicode has added or changed since its version 8 may differ.
 //
-// Thread-safety: a tokenizer is used by one thread at a time. The functions are pure.
+// Thread-safety: one thread at a time may use a tokenizer. The functions are pure.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,8 @@
 
 namespace gridmount::query {
 
-// What a search distinguishes. By default it distinguishes neither case nor diacritics.
+// Says whether a search is sensitive to case and to diacritics. By default, it is sensitive to
+// neither.
 struct TextSensitivity {
   bool to_case = false;
   bool to_diacritics = false;
@@ -46,7 +47,7 @@ class TextTokenizer {
   bool read_word();
 
   const TextLanguage* language_;
-  std::unique_ptr<Stemmer> stemmer_;  // null if the language has none
+  std::unique_ptr<Stemmer> stemmer_;  // null if the words of the language are not stemmed
   std::string_view text_;
   size_t at_ = 0;
   TextSensitivity sensitivity_;
