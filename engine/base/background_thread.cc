@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/base/signals_blocked.h"
@@ -21,11 +22,21 @@ BackgroundThread::BackgroundThread(std::string name, Priority priority, Work wor
 void BackgroundThread::wake() {
   MutexLock lock(mutex_);
   if (stopped_) return;
-  const bool waiting = !std::exchange(woken_, true);
+  if (!std::exchange(woken_, true) || !thread_.joinable()) start_or_notify();
+}
+
+void BackgroundThread::wake_by(Clock::time_point time) {
+  MutexLock lock(mutex_);
+  if (stopped_ || (due_ && *due_ <= time && thread_.joinable())) return;
+  due_ = due_ ? std::min(*due_, time) : time;
+  start_or_notify();
+}
+
+void BackgroundThread::start_or_notify() {
   if (!thread_.joinable()) {
     const AllSignalsBlocked blocked;
     thread_ = std::thread([this] { run(); });
-  } else if (waiting) {
+  } else {
     changed_.notify_one();
   }
 }
@@ -48,23 +59,26 @@ void BackgroundThread::run() {
     // normal priority.
     setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kLowPriorityNice);
   }
-  std::optional<Clock::time_point> due;
   while (true) {
     {
       MutexLock lock(mutex_);
       while (!woken_ && !stopped_) {
-        if (!due) {
+        if (!due_) {
           changed_.wait(mutex_);
           continue;
         }
         const Clock::time_point now = Clock::now();
-        if (now >= *due) break;
-        changed_.wait_for(mutex_, *due - now);
+        if (now >= *due_) break;
+        changed_.wait_for(mutex_, *due_ - now);
       }
       if (stopped_) return;
       woken_ = false;
+      due_.reset();
     }
-    due = work_();
+    const std::optional<Clock::time_point> next = work_();
+    MutexLock lock(mutex_);
+    // wake_by() may have been called meanwhile.
+    if (next) due_ = due_ ? std::min(*due_, *next) : *next;
   }
 }
 

@@ -23,7 +23,7 @@ Writeback::Writeback(ChunkMemory& memory, std::chrono::milliseconds interval)
       thread_("gm-writeback", BackgroundThread::Priority::kNormal, [this] { return work(); }) {}
 
 void Writeback::add(std::shared_ptr<OpenFile> file) {
-  bool first = false;
+  const Clock::time_point due = Clock::now() + interval_;
   {
     MutexLock lock(mutex_);
     if (stopped_) return;
@@ -31,12 +31,10 @@ void Writeback::add(std::shared_ptr<OpenFile> file) {
     Dirty& dirty = dirty_[key];
     if (dirty.file) return;
     dirty.file = std::move(file);
-    dirty.due = Clock::now() + interval_;
-    by_due_.emplace(dirty.due, key);
-    // Files added later are due later.
-    first = by_due_.begin()->second == key;
+    dirty.due = due;
+    by_due_.emplace(due, key);
   }
-  if (first) thread_.wake();
+  thread_.wake_by(due);
 }
 
 std::shared_ptr<OpenFile> Writeback::remove(const OpenFile* file) {
