@@ -35,8 +35,8 @@ Status ensure_index(engine::Transaction& transaction, engine::Collection& collec
   return collection.create_index(transaction, definition);
 }
 
-// The files are not read in the transaction, because a deployment does not create indexes in one
-// that has used the collection (engine/mongo/mongo_store.h, M3).
+// The files are not read in the transaction, because a deployment does not create indexes in a
+// transaction that has used the collection (engine/mongo/mongo_store.h, M3).
 Status ensure_indexes_if_empty(const Bucket& bucket) {
   {
     engine::FindOptions any;
@@ -94,8 +94,8 @@ Result<std::unique_ptr<UploadStream>> Bucket::open_upload_stream(
                                           std::to_string(kMaxChunkBytes));
   }
   {
-    // Held over the transaction, so that no other stream writes before the indexes exist. A thread
-    // that has a transaction never waits for this lock.
+    // The lock is held over the transaction, so that no other stream writes before the indexes
+    // exist. A thread that has a transaction never waits for this lock.
     MutexLock lock(index_check_->mutex);
     if (!index_check_->done) {
       GM_TRY(with_retry(store_, [&] { return ensure_indexes_if_empty(*this); }));

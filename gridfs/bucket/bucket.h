@@ -4,8 +4,8 @@
 // Beyond the specification, the chunks of an upload always belong to a document. While an upload is
 // in progress, its files document is in `<bucket>.detached`. close() moves the document to
 // `<bucket>.files` in the transaction that writes the last chunks. A files document in `detached`
-// is called an orphan. A killed process has left it, or a process still uses it: this one or, if
-// the store is shared, another one. In a shared store each orphan has a lease, the field `leased`
+// is called an orphan. Either a killed process has left the orphan, or a process still uses it. In
+// a shared store this may be another process, and each orphan has a lease, the field `leased`
 // (orphan_leases.h). reclaim() removes an orphan with its chunks.
 //
 // A truncation may cut off more chunks than one transaction should remove. `<bucket>.detached` then
@@ -16,7 +16,7 @@
 // `<bucket>.links` holds the additional names of files (links.h). The removal of a file also
 // removes its additional names.
 //
-// Bucket is thread-safe: its methods are const, and it only remembers whether its indexes were
+// Bucket is thread-safe: its methods are const, and a mutex guards the record that the indexes were
 // checked. A stream belongs to one thread at a time.
 #pragma once
 
@@ -57,8 +57,8 @@ struct UploadOptions {
   bson::View aliases = {};                         // the old array `aliases`, if not empty; copied
   // If set, close() calls it in the transaction that commits the file, before the files document is
   // inserted. It may read and change the store. Its result replaces `metadata` and
-  // `upload_date_min`. If it fails, close() fails with that error. It is called again whenever the
-  // transaction is repeated (retry.h).
+  // `upload_date_min`. If the function fails, close() fails with that error. close() calls the
+  // function again whenever it repeats the transaction (retry.h).
   std::function<Result<CommitFields>(engine::Transaction&)> before_commit = {};
 };
 
@@ -72,9 +72,9 @@ class UploadStream {
   // but StreamClosed and FileTooLarge, only abort() and the destructor may be called.
   virtual Status write(std::span<const uint8_t> data) = 0;
   // Writes the remaining chunks and the files document. On return the file is committed. It is
-  // durable only if `durability` is kDurable. Fails with FileDeleted if somebody has removed what
-  // was written. In a store that other processes use too (Capabilities::exclusive), such a removal
-  // is not noticed.
+  // durable only if `durability` is kDurable. Fails with FileDeleted if somebody has removed the
+  // orphan of this upload. In a store that other processes use too (Capabilities::exclusive is
+  // false), close() does not notice such a removal.
   virtual Status close(engine::Durability durability = engine::Durability::kCommitted) = 0;
   // Removes everything that was uploaded. Fails with StreamClosed after close() or abort().
   virtual Status abort() = 0;
@@ -85,9 +85,10 @@ class DownloadStream {
   virtual ~DownloadStream() = default;
   virtual const FilesDocument& file() const = 0;
   // Returns the next bytes, but no more than `max`, and an empty span at the end. The span is valid
-  // until the next call, and only while the stream exists. All chunks are read from one snapshot. A
-  // missing chunk of a sparse file reads as zeros; of another file, it fails with ChunkIsMissing.
-  // Fails with ChunkIsWrongSize if a chunk does not have the size that it must have.
+  // until the next call, and only while the stream exists. All chunks are read from one snapshot.
+  // In a sparse file a missing chunk reads as zeros. In any other file read() fails with
+  // ChunkIsMissing. Fails with ChunkIsWrongSize if a chunk does not have the size that it must
+  // have.
   virtual Result<std::span<const uint8_t>> read(size_t max) = 0;
 };
 
@@ -176,8 +177,8 @@ class Bucket {
   Status reclaim(bson::ValueView id) const;
   // Records in the caller's transaction that the chunks [from, to) of a file are garbage.
   // reclaim_truncated() then removes them in slices. Until it is done, the file must have no valid
-  // chunks in that range. A file has at most one such range: a second call before then fails with
-  // DuplicateKey.
+  // chunks in that range. A file has at most one such range: a second call before
+  // reclaim_truncated() is done fails with DuplicateKey.
   Status record_truncated(engine::Transaction& transaction, bson::ValueView id, int64_t from,
                           int64_t to) const;
   Status reclaim_truncated(bson::ValueView id) const;
@@ -209,8 +210,8 @@ class Bucket {
   };
   Result<Detached> read_detached() const;
 
-  // Removes each of the files `ids` that still has that filename, in one transaction. Returns the
-  // large ones, which were only moved to `detached`.
+  // Removes, in one transaction, those of the files `ids` that still have the filename. Returns the
+  // files that were only moved to `detached`.
   Result<std::vector<bson::Value>> remove_batch(std::string_view filename,
                                                 const std::vector<bson::Value>& ids) const;
   Status remove_marker(engine::Transaction& transaction, bson::ValueView id) const;
@@ -234,7 +235,7 @@ class Bucket {
   std::shared_ptr<IndexCheck> index_check_;
 };
 
-// How long an orphan stays if its owner does not renew the lease.
+// The time for which an orphan stays if no process renews its lease.
 inline constexpr std::chrono::hours kOrphanLease{24};
 
 // A file with no more chunks than this, and without garbage of a truncation, is deleted in one

@@ -13,8 +13,8 @@
 namespace gridmount::gridfs {
 namespace {
 
-// The maximum that one transaction removes: enough to be worth a commit, and so little that other
-// writers do not notice.
+// The maximum that one transaction removes: enough to be worth a commit, but so little that other
+// writers wait only a short time.
 constexpr int64_t kSliceBytes = 16 * 1024 * 1024;
 constexpr int64_t kSliceChunksMax = 1024;
 
@@ -118,7 +118,7 @@ Result<bool> Bucket::remove(engine::Transaction& transaction, bson::ValueView id
   return remove_document(transaction, document);
 }
 
-// A copy, because writes invalidate views.
+// Returns a copy, because writes invalidate views.
 Result<bson::Document> Bucket::read_file(engine::Transaction& transaction,
                                          bson::ValueView id) const {
   GM_ASSIGN(const std::optional<bson::View> document,
@@ -306,7 +306,8 @@ Status Bucket::reclaim(bson::ValueView id) const {
   lowest.partial = true;
   while (true) {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
-    // Checked in each transaction: the chunks are garbage only while the file is in `detached`.
+    // Each transaction checks that the file is still in `detached`: only then are its chunks
+    // garbage.
     GM_ASSIGN(const std::optional<bson::View> file, detached_->find_one(*transaction, by_id));
     if (!file) return {};
     const int64_t slice = slice_chunks(chunk_bytes_of(*file));
@@ -322,7 +323,7 @@ Status Bucket::reclaim(bson::ValueView id) const {
     GM_ASSIGN(const int64_t removed,
               chunks_->remove(*transaction, chunk_range(key, first, first + slice), true));
     if (removed == 0) {
-      // Its n is not a number.
+      // The chunk's n is not a whole number.
       GM_TRY(chunks_->remove(*transaction, equals("_id", chunk_id), false));
     }
     GM_TRY(transaction->commit());
@@ -363,8 +364,8 @@ Status Bucket::reclaim_truncated(bson::ValueView id) const {
   const bson::Document by_marker = equals("_id", marker_id(key));
   while (true) {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
-    // Checked in each transaction: once the marker is gone, the file may have new chunks in that
-    // range.
+    // Each transaction checks the marker: after the removal of the marker, the file may have new
+    // chunks in that range.
     GM_ASSIGN(const std::optional<bson::View> marker, detached_->find_one(*transaction, by_marker));
     if (!marker) return {};
     const int64_t from = (*marker)["from"].integral().value_or(0);
@@ -372,8 +373,8 @@ Status Bucket::reclaim_truncated(bson::ValueView id) const {
     GM_ASSIGN(const std::optional<bson::View> file,
               files_->find_one(*transaction, equals("_id", key)));
     const int64_t slice = slice_chunks(file ? chunk_bytes_of(*file) : kDefaultChunkBytes);
-    // Removes from the end, so that `to` always says what is left. The search for the end skips the
-    // missing chunks of a sparse file.
+    // Removes the chunks from the end, so that [from, to) is always the range that is left. The
+    // search for the end skips the missing chunks of a sparse file.
     GM_ASSIGN(const int64_t end, end_of_stored(*transaction, key, from, to));
     const int64_t first = std::max(from, end - slice);
     GM_TRY(chunks_->remove(*transaction, chunk_range(key, first, end), true));

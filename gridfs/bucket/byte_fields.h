@@ -1,5 +1,5 @@
-// Bytes in documents: a string if the bytes are UTF-8 without a NUL, otherwise Binary. Other
-// programs can then read the bytes as text wherever possible. Pure functions, so thread-safe.
+// Stores bytes in documents: as a string if they are UTF-8 without a NUL, otherwise as Binary.
+// Other programs can then read the bytes as text wherever possible. Pure functions, so thread-safe.
 #pragma once
 
 #include <optional>

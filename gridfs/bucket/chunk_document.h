@@ -2,7 +2,7 @@
 // buffer of content has this layout, so the content is stored without a copy. This header also has
 // the filters that find chunk documents. stored_chunks.h reads chunk documents.
 //
-// The functions are thread-safe, and so is ChunkLayout. ChunkFilter is not.
+// The functions and ChunkLayout are thread-safe. ChunkFilter is not.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace gridmount::gridfs {
 
 // The layout of one file's chunk documents: header, content, NUL. files_id has a fixed size, so the
-// content begins at the same offset in each. Immutable, so safe to share.
+// content begins at the same offset in each document. Immutable, so safe to share.
 class ChunkLayout {
  public:
   ChunkLayout(bson::ValueView files_id, int32_t chunk_bytes);
@@ -50,8 +50,8 @@ class ChunkFilter {
   std::vector<uint8_t> bytes_;
 };
 
-// Returns the filter {`field`: value}, correct even if value is a document. Used for {_id: X} and
-// {files_id: X}.
+// Returns a filter for `field` equal to `value`, which may be a document. Used for _id and
+// files_id.
 bson::Document equals(std::string_view field, bson::ValueView value);
 // Returns the filter {files_id: X, n: {$gte: first, $lt: last}}.
 bson::Document chunk_range(bson::ValueView files_id, int64_t first, int64_t last);

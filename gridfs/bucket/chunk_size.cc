@@ -8,7 +8,7 @@
 namespace gridmount::gridfs {
 
 int32_t max_chunk_bytes(bson::ValueView files_id) {
-  // The names and types of the document's fields, their lengths, n, and an ObjectId.
+  // The size of a chunk document without the value of files_id and without the content.
   constexpr int64_t kOtherBytes = 50;
   const int64_t bytes = int64_t{bson::kMaxDocumentBytes} - kOtherBytes - files_id.size();
   return static_cast<int32_t>(std::max<int64_t>(bytes, 1));

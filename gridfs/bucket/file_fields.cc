@@ -60,7 +60,7 @@ Result<bson::Document> metadata_update(bson::View files_document,
   bson::Builder metadata;
   if (text) {
     const Result<bson::Document> parsed = bson::document_from_json(*text);
-    // Whatever is wrong with the text, for example that it is nested too deeply.
+    // Every fault of the text gets this code, even nesting that is too deep.
     if (!parsed) return fail(ErrorCode::kFailedToParse, parsed.error().message());
     const bson::Document& given = *parsed;
     for (const bson::Element element : given.view()) {

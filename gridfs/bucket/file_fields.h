@@ -17,14 +17,15 @@
 
 namespace gridmount::gridfs {
 
-// Returns nothing if the document does not have the field, or if it is none of the fields above.
+// Returns nothing if the document does not have the field, or if `field` is none of the fields
+// above. `metadata` that is null or has only the fields of a mount counts as missing.
 std::optional<std::string> field_text(bson::View files_document, std::string_view field);
 
 // Returns the update that sets the field to `text`, or removes it if there is no text. Only
 // `contentType` and `metadata` can be set, `metadata` from a JSON document. The fields that a mount
 // keeps in `metadata` stay, and those in the given document are ignored. Fails with
 // FieldNotWritable for other fields, with BadValue if the contentType is not UTF-8 or contains a
-// NUL, and as bson::document_from_json() does if the metadata is not a JSON document.
+// NUL, and with FailedToParse if bson::document_from_json() refuses the text of the metadata.
 Result<bson::Document> field_update(bson::View files_document, std::string_view field,
                                     std::optional<std::string_view> text);
 

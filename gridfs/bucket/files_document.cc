@@ -235,9 +235,9 @@ Result<FilesDocument> FilesDocument::parse(bson::View document) {
                                  ", and length is more than one chunk can hold, " +
                                  std::to_string(kMaxStoredChunkBytes));
   }
-  // chunkSize is larger than any chunk of this file can be. If all content fits into the first
-  // chunk, a smaller size has the same meaning. If not, somebody else has made chunks that are
-  // larger than those a mount makes.
+  // chunkSize may be larger than the largest chunk that a mount can make for this file. If all
+  // content fits into the first chunk, a smaller size has the same meaning. Otherwise another
+  // program has made chunks of that size, and chunkSize stays.
   const int64_t most = max_chunk_bytes(file.id);
   file.chunk_size_is_too_large =
       chunk_bytes > kMaxStoredChunkBytes || (chunk_bytes > most && file.length <= most);

@@ -1,6 +1,6 @@
-// The MD5 digest of a file's content, over OpenSSL.
+// The MD5 digest of a file's content, computed by OpenSSL.
 //
-// Not thread-safe, but may move from thread to thread.
+// Md5 is not thread-safe, but an object may move from thread to thread. available() is thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class Md5 {
   // Returns false if OpenSSL refuses MD5 (FIPS). Files are then written without md5.
   static bool available();
 
-  Md5();  // the digest of no bytes; asserts available()
+  Md5();  // of no bytes; aborts if available() is false
   ~Md5();
   Md5(Md5&&) noexcept;
   Md5& operator=(Md5&&) noexcept;

@@ -5,7 +5,7 @@
 // - any other value, such as a string, moves to the field `value` of a new document when the mount
 //   must store a field. The new document replaces the value, so nothing is lost.
 //
-// Pure functions, and one function within the caller's transaction. Thread-safe.
+// Thread-safe: two functions are pure, and update_file() works within the caller's transaction.
 #pragma once
 
 #include <optional>
@@ -18,8 +18,8 @@ namespace gridmount::gridfs {
 // Returns true if `metadata.posix.*` can be set without moving a value that others have written.
 bool accepts_posix_fields(bson::View files_document);
 
-// Returns the update that moves such a value, or removes a null. After it the fields can be set.
-// Returns nothing if no update is needed.
+// Returns the update that moves the value of others, or removes a null. After this update the
+// fields can be set. Returns nothing if no update is needed.
 std::optional<bson::Document> update_to_make_place(bson::View files_document);
 
 // Updates the document with that _id, in `files` or `detached`. `update` sets fields of `metadata`.

@@ -7,12 +7,12 @@
 
 namespace gridmount::gridfs {
 
-// By uploadDate. The newest file of a name is the one that readers of GridFS get (GridFS
-// specification, "Revisions").
+// Sort by uploadDate. Readers of GridFS get the newest file of a name (GridFS specification,
+// "Revisions").
 const bson::Document& newest_first();
 const bson::Document& oldest_first();
-// By filename, and files of one name with the oldest first. This is the order of the index
-// {filename: 1, uploadDate: 1}.
+// Sorts by filename, and the files of one name by uploadDate, the oldest first. This is the order
+// of the index {filename: 1, uploadDate: 1}.
 const bson::Document& by_filename_oldest_first();
 
 }  // namespace gridmount::gridfs

@@ -148,8 +148,8 @@ class BucketUploadStream final : public UploadStream {
     return bucket_.renew_leases({id_});
   }
 
-  // Calls `attempt`, which is one transaction, until it meets no transaction of others. In a store
-  // without transactions, a failed attempt may have left some of its writes.
+  // Repeats `attempt`, which is one transaction, as with_retry() does. In a store without
+  // transactions it runs once, because a failed attempt may have left some of its writes.
   template <typename Attempt>
   Status with_retry_in_transactions(const Attempt& attempt) {
     const engine::Store& store = bucket_.store();
@@ -183,7 +183,8 @@ class BucketUploadStream final : public UploadStream {
     if (detached_) {
       GM_ASSIGN(const int64_t removed,
                 bucket_.detached().remove(*transaction, equals("_id", id_), false));
-      // The chunks are gone too then. A deployment may not say how many documents it has removed.
+      // Without the orphan, the chunks are gone too. A deployment may not say how many documents it
+      // has removed.
       if (removed == 0 && bucket_.store().capabilities().exclusive) {
         return fail(file_deleted(bucket_, id_));
       }
