@@ -10,7 +10,7 @@
 namespace gridmount::gridfs {
 namespace {
 
-// How long a file must be unchanged before its md5 is computed.
+// The time for which a file must be unchanged before its md5 is computed.
 constexpr std::chrono::milliseconds kQuiet{1000};
 // Delay before a failed removal is tried again.
 constexpr std::chrono::milliseconds kRemovalPatience{1000};
@@ -172,7 +172,7 @@ std::optional<BackgroundWork::Clock::time_point> BackgroundWork::work() {
     if (!settled) {
       found->second = Clock::now() + kQuiet;
     } else if (hurry_ || found->second <= begun) {
-      // It was not scheduled again in the meantime.
+      // The file was not scheduled again in the meantime.
       md5_due_.erase(found);
     }
     md5_done_.notify_all();
@@ -201,7 +201,7 @@ bool BackgroundWork::compute_md5(const bson::Value& id) {
     }
   }
   const Result<StoredMd5> result = set_stored_md5(bucket_, id, stopping_);
-  // A damaged file gets no md5. A read reports the damage.
+  // After an error the file gets no md5. If the file is damaged, a read reports the damage.
   if (!result) return true;
   if (result->outcome == StoredMd5::Outcome::kSet) {
     if (const std::shared_ptr<OpenFile> file = open_files_.find(id)) {

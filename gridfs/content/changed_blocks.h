@@ -22,12 +22,12 @@ class ChangedBlocks {
     uint32_t to = 0;
   };
 
-  // A chunk that the store does not have, or of which everything has changed.
+  // For a chunk that the store does not have, or of which everything has changed.
   ChangedBlocks() = default;
-  // A chunk that was read from the store, where it has this many bytes. Nothing has changed.
+  // For an unchanged chunk that was read from the store, where it has this many bytes.
   explicit ChangedBlocks(uint32_t stored_bytes) : stored_bytes_(stored_bytes) {}
 
-  // Returns whether add(from, to) would change nothing but whole blocks, and record all of them.
+  // Returns true if [from, to) consists of whole blocks and add() has room to record all of them.
   bool has_room_for(uint32_t from, uint32_t to) const {
     if (!stored_bytes_ || from % kBlockBytes != 0 || to % kBlockBytes != 0) return false;
     size_t added = 0;

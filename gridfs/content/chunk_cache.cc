@@ -15,11 +15,13 @@ namespace {
 
 // While fetches take longer than this, the window stays as it is: the link is busy.
 constexpr std::chrono::milliseconds kQuickFetch{500};
-// The rate that a window suffices for. What is fetched earlier than this rate demands only occupies
-// memory: a stream from a server nearby took half as much time again with 32 MiB as with 8 MiB.
+// The rate of reading for which a window suffices. Chunks that are fetched earlier than this rate
+// demands only occupy memory: a stream from a server nearby took 1.5 times as long with 32 MiB as
+// with 8 MiB.
 constexpr int64_t kBytesPerNanosecond = 2;
 constexpr int64_t kWindowBytesNearby = 8 * 1024 * 1024;
-// Servers return at most so many documents in the first reply to a find.
+// A run is not longer than the number of documents that servers return in the first reply to a
+// find.
 constexpr int64_t kRunChunksMax = 100;
 
 }  // namespace
@@ -48,7 +50,7 @@ Result<ChunkCache::Fetched> ChunkCache::fetch(const Source& source, const KnownC
     return Fetched{std::move(contents), Clock::now()};
   }
   Contents contents(static_cast<size_t>(last - first));
-  // One command fetches what lies between the first and the last chunk that the disk does not have.
+  // One command fetches all chunks from the first to the last one that the disk does not have.
   int64_t from = first;
   int64_t to = last;
   const auto find = [&](int64_t n) {
@@ -87,7 +89,7 @@ Result<ChunkCache::Contents> ChunkCache::fetch_from_store(const Source& source, 
     if (!n || *n < first || *n >= last) continue;
     const std::optional<bson::ValueView> data = document->find("data");
     bson::Binary bytes;
-    // A chunk that is too large, which the reader refuses, does not occupy more than C3 says.
+    // A chunk that is too large gets no bytes here, so that C3 holds. The reader refuses the chunk.
     if (data && data->type() == bson::Type::kBinary &&
         data->as_binary().size <= static_cast<uint64_t>(source.chunk_bytes)) {
       bytes = data->as_binary();
@@ -99,10 +101,11 @@ Result<ChunkCache::Contents> ChunkCache::fetch_from_store(const Source& source, 
 
 Result<ChunkCache::Contents> ChunkCache::fetch_run(const RunPointer& run) {
   const Clock::time_point begun = Clock::now();
-  // Stays an error if there is no memory.
+  // The result stays this error if memory runs out.
   Result<Contents> contents =
       fail(ErrorCode::kExceededMemoryLimit, "there is not enough memory for chunks");
-  // Allocated before the end, which must come: others wait for it.
+  // All memory that end() needs is allocated before it is called. end() must not fail, because
+  // other readers wait for it.
   Contents kept;
   std::list<RunPointer> entry;
   Clock::time_point as_of;
@@ -114,7 +117,7 @@ Result<ChunkCache::Contents> ChunkCache::fetch_run(const RunPointer& run) {
       run->arrived = as_of;
       run->file->last_fetch = Clock::now() - begun;
       run->file->quickest_fetch = std::min(run->file->quickest_fetch, run->file->last_fetch);
-      // An idle thread drops it when it is too old.
+      // An idle thread drops the run when it is too old.
       if (ready_.empty()) queued_.notify_one();
       run->place = entry.begin();
       ready_.splice(ready_.end(), entry);
@@ -167,7 +170,8 @@ Result<ChunkCache::Contents> ChunkCache::read(File& file, uint64_t version,
         }
         if (run && run->state == State::kFetching) {
           while (run->state == State::kFetching && !is_ending_) fetched_.wait(mutex_);
-          // What has arrived is fresh, whatever C2 says of later readers.
+          // This reader has waited for the fetch, so it may use the chunks. C2 is for later
+          // readers.
           if (run->state == State::kReady && run->file != nullptr) {
             run->is_used = true;
             take(run->contents, run->first);
@@ -175,7 +179,7 @@ Result<ChunkCache::Contents> ChunkCache::read(File& file, uint64_t version,
           continue;
         }
         if (run) {
-          // All threads are busy.
+          // The run is still in the queue, because all threads are busy. This reader fetches it.
           queue_.erase(run->place);
           run->state = State::kFetching;
           run->is_used = true;
@@ -212,7 +216,7 @@ void ChunkCache::keep(File& file, uint64_t version, int64_t n, Content content) 
   }
   run->contents = std::move(contents);
   run->arrived = Clock::now();
-  // As at the end of a fetch.
+  // An idle thread drops the run when it is too old, as after a fetch.
   if (ready_.empty()) queued_.notify_one();
   entry.front() = run;
   run->place = entry.begin();
@@ -265,7 +269,7 @@ void ChunkCache::start_thread() {
     threads_.emplace_back([this] { work(); });
     ++running_;
   } catch (const std::system_error&) {
-    // Without threads, those who read fetch for themselves.
+    // Without threads, the readers fetch the chunks.
   }
 }
 
@@ -296,7 +300,7 @@ void ChunkCache::work() {
     try {
       (void)fetch_run(run);
     } catch (const std::bad_alloc&) {
-      // Who reads these chunks fetches them.
+      // The next reader of these chunks fetches them.
     }
   }
 }
@@ -362,7 +366,8 @@ bool ChunkCache::make_room(uint64_t bytes, bool is_ahead) {
   auto next = ready_.begin();
   while (used_bytes_ + bytes > options_.bytes_max && next != ready_.end()) {
     const RunPointer run = *next++;
-    // What one program will soon need is not dropped for what another one may need.
+    // Chunks that one program will soon need are not dropped for chunks that another program may
+    // need.
     if (!is_ahead || run->is_used || !is_fresh(*run)) drop(run);
   }
   return used_bytes_ + bytes <= options_.bytes_max;
@@ -374,7 +379,7 @@ void ChunkCache::drop(const RunPointer& run) {
   if (run->is_ahead && --file.runs_ahead == 0) --streams_;
   if (run->state == State::kQueued) queue_.erase(run->place);
   if (run->state == State::kReady) ready_.erase(run->place);
-  // Otherwise the memory is in use until the fetch ends.
+  // The memory of a run that is being fetched stays in use until the fetch ends.
   if (run->state != State::kFetching) release(*run);
 }
 

@@ -14,9 +14,10 @@
 //     together. The cache reserves room before it fetches. It assumes the chunk sizes of a sound
 //     file. While it reads a reply of the server, it needs twice the reply's size in addition. A
 //     reader bypasses the cache if there is no room, if a newer version has begun, or after
-//     request_end(). C3 and C4 do not count what that reader fetches.
+//     request_end(). C3 and C4 do not apply to the chunks that such a reader fetches.
 // C4. Only one fetch at a time gets a chunk. Other readers of the chunk wait for that fetch.
-// C5. An error of fetching ahead is not reported. A later read of the chunks fetches them again.
+// C5. The cache does not report an error of fetching ahead. A later read of the chunks fetches them
+//     again.
 // C6. A chunk comes from the disk (disk_cache.h) only for a reader that names the content it reads,
 //     and only within `fresh_for` after the files document has confirmed this content. The time of
 //     the confirmation counts as the time of the chunk's arrival.
@@ -47,7 +48,7 @@ struct ChunkCacheOptions {
   std::chrono::milliseconds fresh_for{2000};
   // The maximum number of threads that fetch ahead. Each uses a connection. 0: none.
   uint32_t threads_max = 8;
-  // Where chunks are kept on this machine's disk, or null.
+  // The cache of chunks on this machine's disk, or null.
   std::shared_ptr<DiskCache> disk = {};
   // The name of the deployment. A disk cache may serve several deployments and tells them apart by
   // their names.
@@ -103,7 +104,7 @@ class ChunkCache {
 
   using KnownContent = std::optional<CachedContent>;
 
-  // Where a file's chunks are. Immutable.
+  // The place of a file's chunks in the store. Immutable.
   struct Source {
     std::string bucket;  // the chunks' namespace
     std::unique_ptr<engine::Collection> chunks;
@@ -117,7 +118,7 @@ class ChunkCache {
     File* file = nullptr;
     int64_t first = 0;
     int64_t last = 0;
-    KnownContent known;  // of the version for which it is fetched
+    KnownContent known;  // the content of the version to fetch
     uint64_t bytes = 0;
     State state = State::kFetching;
     bool is_ahead = false;  // was fetched ahead

@@ -75,8 +75,8 @@ class ChunkMemory : public std::enable_shared_from_this<ChunkMemory> {
   // but at most for `patience`.
   void wait_for_release(std::chrono::milliseconds patience) GM_EXCLUDES(mutex_);
 
-  // Returns the bytes in buffers that are in use. Never above the budget, except as try_acquire()
-  // says.
+  // Returns the bytes in buffers that are in use. The result never exceeds the budget, except as
+  // try_acquire() says.
   uint64_t bytes_in_use() const GM_EXCLUDES(mutex_);
   // Frees the buffers kept for reuse, unless try_acquire() was called since the last trim(). In
   // that case returns true, and the caller should call again later.

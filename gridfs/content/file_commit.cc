@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::string_view kPosixPath = "metadata.posix.";
 
-// Fails with FileChanged if the files document has another uploadDate. A deployment with
-// transactions lets no other one change the document between this look and the commit. A standalone
-// server does.
+// Fails with FileChanged if the files document has another uploadDate. In a deployment with
+// transactions, nobody else can change the document between this check and the commit. On a
+// standalone server, others can.
 Status check_unchanged(const Bucket& bucket, engine::Transaction& transaction,
                        const bson::Value& id, bson::Date expected) {
   for (engine::Collection* collection : {&bucket.files(), &bucket.detached()}) {
@@ -37,8 +37,9 @@ Status check_unchanged(const Bucket& bucket, engine::Transaction& transaction,
   return file_not_found(bucket, id);
 }
 
-// The document is in `files`, or in `detached` if the file is an orphan. With `expected` it must
-// have that uploadDate: fails as check_unchanged() does.
+// Updates the document in `files`, or in `detached` if the file is an orphan. If `expected` is
+// given, the document must have that uploadDate. If not, the function fails as check_unchanged()
+// does.
 Status update_files_document(const Bucket& bucket, engine::Transaction& transaction,
                              const bson::Value& id, bson::View update,
                              std::optional<bson::Date> expected = {}) {
@@ -61,7 +62,7 @@ bson::Document files_update(const FileCommit& commit, std::optional<int64_t> sto
   if (commit.md5) {
     set.append("md5", *commit.md5);
   } else if (!commit.keep_md5) {
-    // Removed even if we know of no md5: it may have been recomputed a moment ago.
+    // The md5 is removed even if we know of none, because one may have been set a moment ago.
     unset.append("md5", "");
   }
   if (commit.sparse && !commit.was_sparse) set.append("metadata.sparse", true);
@@ -90,7 +91,7 @@ bson::Document posix_update(const PosixFields& changes) {
 // Writes the chunks of one commit.
 class ChunkWriter {
  public:
-  // With `replaces_all` even chunks that should be new replace what is stored.
+  // With `replaces_all`, even chunks that should be new replace stored chunks.
   ChunkWriter(const Bucket& bucket, engine::Transaction& transaction, const bson::Value& files_id,
               const ChunkLayout& layout, bool replaces_all)
       : bucket_(bucket),
@@ -104,8 +105,8 @@ class ChunkWriter {
         filter_(files_id) {}
 
   // Returns true if the file has one more chunk now. A chunk of which little has changed is
-  // overwritten in part, if the store can do that. Without Capabilities::exclusive, new chunks
-  // are inserted by finish(), all at once.
+  // overwritten in part, if the store can do that. Without
+  // Capabilities::continues_after_failed_writes, finish() inserts the new chunks all at once.
   Result<bool> put(const CommittedChunk& chunk) {
     if (chunk.may_be_stored) {
       GM_ASSIGN(const bool is_overwritten, overwrite(chunk));
@@ -149,8 +150,8 @@ class ChunkWriter {
                                     {"data", chunk.changed.stored_bytes(), chunk.size, pieces});
   }
 
-  // Returns why a chunk of which only parts are in memory could not be overwritten: somebody has
-  // removed or replaced it since.
+  // Returns the error for a chunk that could not be overwritten and of which only parts are in
+  // memory: somebody has removed or replaced the stored chunk.
   Result<bool> lacks_rest(const CommittedChunk& chunk) {
     const bson::View filter = filter_.at(static_cast<int32_t>(chunk.n));
     GM_ASSIGN(const std::optional<bson::View> stored, chunks_.find_one(transaction_, filter, {}));
@@ -185,7 +186,7 @@ class ChunkWriter {
                     stored_id ? std::optional(stored_id->view().as_object_id()) : std::nullopt));
       return is_new;
     }
-    // Some driver's own _id. The buffer's header has no room for it.
+    // A driver has chosen an _id of another type, for which the buffer's header has no room.
     bson::Builder document;
     document.append("_id", *stored_id).append("files_id", files_id_);
     document.append("n", static_cast<int32_t>(chunk.n));
@@ -194,7 +195,8 @@ class ChunkWriter {
     return is_new;
   }
 
-  // The same where a command costs more than copies of the content.
+  // Replaces the chunk by an update with upsert, for stores where a command costs more than copies
+  // of the content. Returns true if there was no chunk.
   Result<bool> replace_by_update(const CommittedChunk& chunk) {
     bson::Builder update;
     update.open_document("$set").append("data", content_of(chunk)).close();
@@ -232,7 +234,8 @@ class ChunkWriter {
   std::vector<bson::View> new_;  // to be inserted
 };
 
-// Returns whether a partial chunk cannot be written because of what the store has of it.
+// Returns whether the error means that the rest of a partial chunk is missing in the store, or
+// damaged.
 bool is_defect_of_chunk(ErrorCode code) {
   return code == kChunkIsMissing || code == kChunkIsWrongSize ||
          code == ErrorCode::kDataCorruptionDetected;
@@ -250,7 +253,8 @@ Cut plan_cut(const FileCommit& commit, int32_t chunk_bytes) {
   if (commit.remove_to - commit.remove_from <= at_once) return {commit.remove_to, commit.remove_to};
   const int64_t written_to = commit.chunks.empty() ? 0 : commit.chunks.back().n + 1;
   const int64_t remove_to = std::clamp(written_to, commit.remove_from, commit.remove_to);
-  // A chunk far behind the cut: write_cut_and_growth() commits the truncation without it.
+  // The last chunk to write is far behind the cut. write_cut_and_growth() commits the truncation
+  // without it.
   const auto written = static_cast<int64_t>(commit.chunks.size());
   if (remove_to - commit.remove_from > at_once + written) {
     return {commit.remove_from, commit.remove_to};
@@ -278,8 +282,8 @@ Result<int64_t> count_recorded(const Bucket& bucket, const bson::Value& id,
 
 namespace {
 
-// A commit of many bytes takes its time. In a store that one process has, no reader should wait for
-// it, as readers may wait for a short transaction. Over a deployment, only short transactions run
+// Readers may wait for a short transaction. A commit of many bytes takes long, so it is not a short
+// transaction in a store that only one process uses. Over a deployment, only short transactions run
 // at the same time.
 engine::TransactionKind kind_of(const FileCommit& commit, const engine::Store& store) {
   constexpr uint64_t kShortBytes = uint64_t{64} << 10;
@@ -332,7 +336,7 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
   const Bucket& bucket = context.bucket;
   const bool cuts = commit.remove_from < commit.remove_to;
   const bool has_content = cuts || !commit.chunks.empty();
-  // Another content has another date, by which an md5 of the old content is known as such.
+  // New content has a new date, which shows that an md5 of the old content is outdated.
   GM_INVARIANT("F3", !has_content || (commit.upload_date && !commit.keep_md5),
                "the file with _id " + bson::to_json(id, bson::JsonForm::kRelaxed));
   // Chunks within the length are content, even if an earlier truncation marked them as garbage.
@@ -357,7 +361,7 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
     int64_t more = 0;
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction,
               bucket.store().begin(kind_of(commit, bucket.store())));
-    // A transaction finds that out by its update of the files document.
+    // A transaction detects such a change when it updates the files document.
     if (commit.expected_date && !bucket.store().capabilities().transactions) {
       GM_TRY(check_unchanged(bucket, *transaction, id, *commit.expected_date));
     }
@@ -394,7 +398,7 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
   };
   const auto write_with_retry = [&]() -> Status {
     Status written = with_retry(bucket.store(), write);
-    // A chunk that should be new is there, and the error has ended the transaction.
+    // The store already has a chunk that should be new, and the error has ended the transaction.
     if (written || written.error().code() != ErrorCode::kDuplicateKey || replaces_all ||
         bucket.store().capabilities().continues_after_failed_writes) {
       return written;

@@ -49,7 +49,8 @@ Status FileReader::read_cache() {
       const StoredPiece& stored = piece.stored;
       const ChunkCache::Content& content = contents[i - begin];
       piece.is_absent = content == nullptr;
-      // Otherwise the store is asked, and says what is wrong.
+      // If the content has another size, finish() reads the chunk from the store, which reports
+      // what is wrong.
       if (!content ||
           content->size() != bytes_of_chunk(stored.n, source_.length, source_.chunk_bytes)) {
         continue;

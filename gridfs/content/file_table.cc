@@ -1,4 +1,4 @@
-// FileTable over FileContext, and the other functions of file.h.
+// Implements FileTable with a FileContext.
 
 #include "gridfs/bucket/error.h"
 #include "gridfs/content/file.h"

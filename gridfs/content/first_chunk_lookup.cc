@@ -12,7 +12,8 @@ namespace {
 constexpr std::string_view kFile = "file";
 constexpr std::string_view kData = "data";
 
-// The stages for `files`. Servers read its document before the other collection.
+// Returns the pipeline to run on `files`. Servers read the document of `files` before the other
+// collection.
 bson::Document stages_of(const engine::Collection& chunks, bson::ValueView id) {
   bson::Builder pipeline;
   bson::Builder& stages = pipeline.open_array("stages");

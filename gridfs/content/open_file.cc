@@ -88,7 +88,7 @@ const OpenFile::Chunk* OpenFile::find_in_memory(int64_t n) const {
 }
 
 Result<const OpenFile::Chunk*> OpenFile::find_whole(int64_t n) {
-  // The chunks are this object's own, and it may change them.
+  // This object owns the chunks, so it may change them.
   auto* const chunk = const_cast<Chunk*>(find_in_memory(n));
   if (chunk != nullptr) GM_TRY(load_rest(n, *chunk));
   return static_cast<const Chunk*>(chunk);
@@ -131,9 +131,9 @@ Result<ReadResult> OpenFile::read_once(int64_t offset, size_t size) {
         at = zeros_end;
         continue;
       } else {
-        // A whole chunk is verified. For sequential reads, so is a chunk that is read from its
-        // beginning, which covers its later parts. This reads no page that would not be read
-        // anyway.
+        // The checksum is verified if the whole chunk is read. It is also verified if a sequential
+        // read begins at the beginning of the chunk, because later reads then read the rest.
+        // Neither case reads a page that would not be read anyway.
         const bool whole = from == 0 && to == bytes_of_chunk(n, length_, chunk_bytes_);
         const bool verify = whole || (advice.sequential && from == 0);
         reader.add_stored(
@@ -151,8 +151,8 @@ Result<ReadResult> OpenFile::read_once(int64_t offset, size_t size) {
       stored_length = stored_.length;
       version = version_;
     } else if (reader.needs_store() || advice.begin < advice.end) {
-      // Taken under the lock, so that the snapshot and the chunks found in memory belong to one
-      // moment. Taking a snapshot waits for short transactions only.
+      // The snapshot is taken under the lock, so that it belongs to the same moment as the chunks
+      // found in memory. Taking a snapshot waits for short transactions only.
       engine::Store& store = context_->bucket.store();
       auto snapshot = store.snapshot();
       const bool is_short = !snapshot;
@@ -174,7 +174,7 @@ Result<ReadResult> OpenFile::read_once(int64_t offset, size_t size) {
 }
 
 Status OpenFile::set_posix(const PosixFields& changes) {
-  // Under the commit lock, so that no commit restores the earlier times.
+  // The commit lock is held, so that no commit restores the earlier times.
   CommitLock commit_lock(*this);
   if (is_stale_time_writeback(changes, document().posix)) return {};
   if (Status written = write_posix(*context_, id_, changes); !written) {

@@ -19,7 +19,7 @@ int64_t block_to(int64_t end) {
 }  // namespace
 
 Status OpenFile::fallocate(int64_t offset, int64_t size) {
-  // Held so that no hole is filled before it counts as allocated.
+  // The lock is held, so that no hole is filled before it counts as allocated.
   MutexLock writer(write_mutex_);
   GM_TRY(check_change(offset, static_cast<uint64_t>(std::max<int64_t>(size, 0))));
   const int64_t begin = block_from(offset);
@@ -74,7 +74,7 @@ void OpenFile::record_stored(int64_t n) {
 
 void OpenFile::record_zeroed(int64_t offset, int64_t end) {
   // A block counts as zeroed only if it lies wholly in the range. The last block of the file lies
-  // in it if the range reaches the end of the file.
+  // in the range if the range reaches the end of the file.
   const int64_t to = end == length_ ? block_to(end) : block_from(end);
   if (!allocated_.remove(block_to(offset), to)) return;
   allocated_changed_ = true;

@@ -39,7 +39,8 @@ Status OpenFile::commit(CommitKind kind) {
   try {
     return commit_prepared(kind, prepared);
   } catch (const std::bad_alloc&) {
-    // The caller reports it, and the file goes on. So what was not committed must stay known.
+    // The caller reports the error, and the file stays in use. So the uncommitted changes must not
+    // be lost.
     MutexLock lock(mutex_);
     undo(prepared, Error(ErrorCode::kOperationFailed, "there is not enough memory"));
     throw;
@@ -58,7 +59,7 @@ Status OpenFile::commit_prepared(CommitKind kind, Prepared& prepared) {
     MutexLock lock(mutex_);
     if (!prepare(kind, prepared)) return {};
   }
-  // Computed before the transaction, so that no other writer waits for the hashing.
+  // The digest is computed before the transaction, so that no other writer waits for the hashing.
   if (prepared.mark) prepared.commit.md5 = prepared.md5->digest(*prepared.mark);
   prepared.commit.keep_md5 = !prepared.content && !prepared.commit.md5;
   Status written = write_to_store(prepared.commit);
@@ -78,7 +79,7 @@ Status OpenFile::commit_prepared(CommitKind kind, Prepared& prepared) {
     no_server_ = written.error();
     no_server_at_ = Clock::now();
   }
-  // Only the md5 of the old content is lost.
+  // This commit had only the md5 of content that others have replaced. Its loss is no error.
   const bool loses_nothing = !prepared.content && !prepared.times && !prepared.allocated;
   if (loses_nothing && written.error().code() == kFileChanged) return {};
   return written;
@@ -149,7 +150,7 @@ bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
     prepared.mark = md5_->mark();
   }
   commit.length = length_;
-  // Every commit writes the length, so none may follow one of another process.
+  // Every commit writes the length, so it must not overwrite a commit of another process.
   if (!context_->bucket.store().capabilities().exclusive) {
     commit.expected_date = stored_.upload_date;
     commit.may_meet_garbage = may_have_garbage_;
@@ -212,7 +213,7 @@ void OpenFile::finish(const Prepared& prepared) {
     background_error_.reset();
   }
   stored_.length = commit.length;
-  // Whoever truncates the file changes its uploadDate.
+  // A truncation by another process changes the uploadDate, and adopt() then sets this field again.
   may_have_garbage_ = false;
   record_holes(commit);
   const bool has_own_date = prepared.content && *commit.upload_date > stored_.upload_date;
@@ -251,7 +252,7 @@ void OpenFile::drop_changes() {
   content_changed_ = false;
   times_changed_ = false;
   allocated_changed_ = false;
-  // The next look at the document adopts it, whatever it holds.
+  // The next adopt() takes over the files document, whatever its uploadDate is.
   outdated_ = true;
 }
 
@@ -267,8 +268,8 @@ bool OpenFile::is_current(const PosixFields& posix) const {
 }
 
 void OpenFile::refresh(const FilesDocument& stored) {
-  // A writer that has read a part of a chunk would add it to the new content. The writer goes on
-  // with the old one, over which its commit fails.
+  // A writer may have read a part of a chunk, and would write it into the new content. So while
+  // somebody writes, the file keeps the old content, and the commit then fails.
   if (!write_mutex_.try_lock()) return;
   adopt(stored);
   write_mutex_.unlock();
@@ -298,12 +299,12 @@ void OpenFile::adopt(const FilesDocument& stored) {
   holes_.clear();
   holes_unknown_ = stored.sparse;
   stored_ = stored;
-  // The bytes that were hashed may be others now.
+  // The bytes that were hashed may have changed.
   break_md5();
 }
 
 void OpenFile::undo(Prepared& prepared, const Error& error) {
-  // It may have been committed, although no answer came.
+  // The transaction may have been committed, although no answer came.
   ++version_;
   if (error.code() == kFileDeleted) {
     // Somebody has deleted the file in the store. There is nothing left to write to.
@@ -315,7 +316,7 @@ void OpenFile::undo(Prepared& prepared, const Error& error) {
   if (error.code() == kFileChanged) return drop_changes();
   if (error.code() == ErrorCode::kOutOfDiskSpace) no_room_ = error;
   if (stored_.sparse) stored_.stored_chunks = prepared.commit.stored_chunks;
-  // It differs if the first of two transactions has succeeded.
+  // The date differs if the first of two transactions has succeeded.
   if (prepared.commit.expected_date) stored_.upload_date = *prepared.commit.expected_date;
   frozen_.erase(frozen_.lower_bound(std::min(frozen_end_, chunk_count(length_))), frozen_.end());
   // The caller reports the error. Without this chunk the next commit stores the others.
@@ -327,7 +328,8 @@ void OpenFile::undo(Prepared& prepared, const Error& error) {
   allocated_changed_ = allocated_changed_ || prepared.allocated;
   if (!content_changed_ && !times_changed_ && !allocated_changed_) return;
   if (prepared.listed && !listed_) {
-    // The list gets the reference it had. A second one would count as a user's (writeback.cc).
+    // The list gets back the reference that it had. A second reference would count as a user's
+    // (writeback.cc).
     context_->writeback.add(std::move(prepared.listed));
     listed_ = true;
   }

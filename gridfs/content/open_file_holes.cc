@@ -28,7 +28,7 @@ Status OpenFile::zero(int64_t offset, int64_t size, TimeUpdate times) {
   GM_TRY(write_zeros(offset, std::min(first * chunk_bytes_, end), times));
   GM_TRY(write_zeros(std::max(last * chunk_bytes_, offset), end, times));
   // The chunks are removed in slices. Each slice is a commit of its own, because one commit must
-  // not remove more. The slices follow the commit of everything written before.
+  // not remove more. Everything that was written before is committed first.
   GM_TRY(commit(CommitKind::kBackground));
   const int64_t slice = chunks_removed_at_once(chunk_bytes_);
   for (int64_t n = first; n < last;) {

@@ -40,8 +40,8 @@ void OpenFile::submit_md5(const Chunk& chunk, uint32_t from, uint32_t to, HashSt
 
 void OpenFile::submit_stored_md5(int64_t n, uint32_t from, uint32_t to) {
   if (!md5_) md5_ = std::make_shared<HashStream>(context_->hasher);
-  // Takes its snapshot only when it runs. Any snapshot will do, because these bytes do not change
-  // while the digest is wanted.
+  // The function takes its snapshot only when it runs. Any snapshot will do, because these bytes do
+  // not change while the digest is needed.
   md5_->submit([context = context_.get(), id = id_,
                 chunk_bytes = static_cast<int32_t>(chunk_bytes_), absent_is_hole = holes_unknown_,
                 n, from, to](Md5& md5) {

@@ -1,8 +1,8 @@
 // OpenFile: finding holes.
 //
-// Every absent chunk is part of a hole. So are blocks of zeros in a chunk that borders on a hole or
-// on the beginning or end of the file. Other chunks are not read. So the search finds that a file
-// has no holes by reading two chunks.
+// Every absent chunk is part of a hole. In a chunk that borders on a hole, or on the beginning or
+// end of the file, each block of zeros is also part of a hole. The search reads no other chunks. So
+// for a file without holes it reads at most two chunks.
 
 #include <algorithm>
 

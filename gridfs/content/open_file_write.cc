@@ -85,12 +85,11 @@ Status OpenFile::change_chunk(int64_t n, uint32_t from, std::span<const uint8_t>
       }
     }
     if (!buffer) {
-      // A commit may move the chunk while this waits, so everything is looked up again.
+      // A commit may move the chunk while this thread waits, so everything is looked up again.
       GM_ASSIGN(buffer, acquire_buffer());
       continue;
     }
-    // The chunk goes into a map of its own first. So no change to the file has been made if memory
-    // runs out.
+    // The chunk goes into a map of its own first. So the file is unchanged if memory runs out.
     Chunks changed;
     Chunk& chunk = changed[n];
     chunk.buffer = std::move(buffer);
@@ -105,8 +104,8 @@ Status OpenFile::change_chunk(int64_t n, uint32_t from, std::span<const uint8_t>
         return {};
       }
     }
-    // While this waited, a commit stored the file's last chunk unpadded. The buffer is released
-    // first, because a thread that waits for memory must not hold a buffer.
+    // While this thread waited, a commit stored the file's last chunk unpadded. The buffer is
+    // released first, because a thread that waits for memory must not hold a buffer.
     chunk.buffer.reset();
     GM_TRY(pad_tail(n));
   }
@@ -148,7 +147,7 @@ Status OpenFile::fill(Chunk& chunk, int64_t n, const Base& base, uint32_t from, 
       copy(content_of(base.memory));
       chunk.id = base.memory.id;
       chunk.written = base.memory.written;
-      // The commit of the other chunk may fail.
+      // The commit of the other chunk may fail, so its changes stay recorded.
       chunk.changed = base.memory.changed;
       return {};
     case Base::Kind::kStore:
@@ -156,7 +155,7 @@ Status OpenFile::fill(Chunk& chunk, int64_t n, const Base& base, uint32_t from, 
   }
   if (from == 0 && to >= size) return {};
   StoredChunks chunks(context_->bucket.chunks(), id_, static_cast<int32_t>(chunk_bytes_));
-  // Verified, because the content is about to get a new checksum.
+  // The checksum is verified, because the content is about to get a new one.
   GM_ASSIGN(const std::optional<StoredChunks::Chunk> stored,
             chunks.find(*base.snapshot, n, base.stored_length, StoredChunks::Verify::kChecksum));
   if (!stored) {
@@ -198,13 +197,13 @@ Result<bool> OpenFile::put_partial(int64_t n, const std::shared_ptr<ChunkBuffer>
   return true;
 }
 
-// The bytes that this writes are of no thread but this one: a commit reads only the changed blocks.
+// No other thread uses the bytes that this function writes: a commit reads only the changed blocks.
 Status OpenFile::load_rest(int64_t n, Chunk& chunk) {
   if (!chunk.is_partial) return {};
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot,
             context_->bucket.store().short_snapshot());
   StoredChunks chunks(context_->bucket.chunks(), id_, static_cast<int32_t>(chunk_bytes_));
-  // Verified, because a commit may give the content a new checksum.
+  // The checksum is verified, because a commit may give the content a new one.
   GM_ASSIGN(const std::optional<StoredChunks::Chunk> stored,
             chunks.find_any(*snapshot, n, StoredChunks::Verify::kChecksum));
   if (!stored) {
@@ -233,8 +232,8 @@ void OpenFile::put(int64_t n, Chunk& chunk, uint32_t from, std::span<const uint8
     std::memset(content + chunk.size, 0, from - chunk.size);
     chunk.changed.add(chunk.size, from);
   }
-  // The only copy on the way to the store. It is made under the lock, so that a commit or a read
-  // sees all of the piece or nothing.
+  // This is the only copy on the way to the store. It is made under the lock, so that a commit or a
+  // read sees all of the piece or nothing.
   std::memcpy(content + from, data.data(), data.size());
   const auto to = static_cast<uint32_t>(from + data.size());
   chunk.size = std::max(chunk.size, to);

@@ -28,8 +28,8 @@ std::shared_ptr<OpenFile> OpenFiles::find_or_removal(const bson::Value& id,
 Result<std::shared_ptr<OpenFile>> OpenFiles::open(const std::shared_ptr<FileContext>& context,
                                                   bson::ValueView id, Purpose purpose) {
   const bson::Value key(id);
-  // Held while the files document is read. Otherwise another thread could open, change and close
-  // the file in between, and this thread would continue with the old document.
+  // The lock is held while the files document is read. Otherwise another thread could open, change
+  // and close the file in between, and this thread would continue with the old document.
   MutexLock opening(opening_[bson::ValueHash()(key) % kOpeningLocks]);
   while (true) {
     uint64_t removal = 0;
@@ -75,8 +75,8 @@ Result<FirstChunkLookup::Found> OpenFiles::find_stored(bson::ValueView id, bool 
 }
 
 // A transaction that may not be committed yet has removed the file. This empty transaction waits
-// for it. The other one may belong to the same commit group. In that case commit() returns once the
-// whole group is visible, or has failed.
+// for it. The other transaction may belong to the same commit group. In that case commit() returns
+// once the whole group is visible, or has failed.
 Status OpenFiles::wait_for_removal(const bson::Value& id, uint64_t removal) {
   {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket_.store().begin());
@@ -202,8 +202,8 @@ OpenFiles::Detached OpenFiles::after_commit() {
     }
     removals_.erase(found);
   }
-  // Without the lock: a thread may hold the lock of a file while it waits for a transaction that
-  // waits for the lock of the table.
+  // set_detached() is called without the table's lock. A thread may hold the lock of a file while
+  // it waits for a transaction that waits for the table's lock.
   for (const std::shared_ptr<OpenFile>& file : open) file->set_detached(true);
   detached.some_are_open = !open.empty();
   return detached;

@@ -15,7 +15,7 @@ BackgroundThread::Clock::time_point OrphanLeases::renew_and_sweep() {
   constexpr std::chrono::hours kInterval{1};
   engine::Store& store = bucket_.store();
   const std::vector<bson::Value> orphans = open_files_.orphans();
-  // What fails is done an hour later. A user without the right to remove has no orphans.
+  // A step that fails is repeated an hour later. A user without the right to remove has no orphans.
   (void)with_retry(store, [&] { return bucket_.renew_leases(orphans); });
   (void)with_retry(store, [&] { return bucket_.reclaim_expired(); });
   return BackgroundThread::Clock::now() + kInterval;

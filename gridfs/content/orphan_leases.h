@@ -16,7 +16,7 @@ namespace gridmount::gridfs {
 
 class OrphanLeases {
  public:
-  // Both must outlive this object.
+  // `bucket` and `open_files` must outlive this object.
   OrphanLeases(const Bucket& bucket, OpenFiles& open_files);
 
   // Starts the thread. It renews our leases and removes expired orphans, at once and then every

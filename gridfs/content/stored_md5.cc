@@ -27,13 +27,13 @@ bool is_mostly_hole(const FilesDocument& file) {
   return file.length - stored > std::max(stored, kHoleBytesMax);
 }
 
-// The read of one file.
+// Reads and hashes one file.
 class Reading {
  public:
   Reading(const Bucket& bucket, bson::ValueView id) : bucket_(bucket), by_id_(equals("_id", id)) {}
 
-  // Takes a new snapshot. Returns false if there is nothing to do, or if what was read is out of
-  // date.
+  // Takes a new snapshot. Returns false if there is nothing to do, or if the chunks read so far are
+  // out of date.
   Result<bool> renew() {
     snapshot_.reset();
     GM_ASSIGN(snapshot_, bucket_.store().snapshot());

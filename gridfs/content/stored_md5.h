@@ -24,7 +24,8 @@ struct StoredMd5 {
 
 // Reads the file on one snapshot after the other, each for a bounded time. Sets md5 in one
 // transaction if length and uploadDate are still the same. Checks `stop` regularly, and if it is
-// true ends with kStopped. Fails with ChunkIsMissing and similar errors for damaged files.
+// true ends with kStopped. Fails with ChunkIsMissing and similar errors for damaged files, and with
+// the store's errors.
 Result<StoredMd5> set_stored_md5(const Bucket& bucket, bson::ValueView id,
                                  const std::atomic<bool>& stop);
 

@@ -5,7 +5,7 @@
 namespace gridmount::gridfs {
 namespace {
 
-// How long a writer that waits for memory sleeps between attempts.
+// The time that a writer that waits for memory sleeps between two attempts.
 constexpr std::chrono::milliseconds kMemoryPatience{20};
 // Memory kept for reuse returns to the system if no buffer was requested for this long.
 constexpr std::chrono::seconds kTrimInterval{5};
