@@ -55,7 +55,7 @@ class AbsentNames {
 
   bool keeps_all_names() const { return age_max_.count() > 0; }
 
-  // What a look-up that asks the server for a name should request in addition.
+  // The further data that a look-up of a name should request from the server.
   struct Wanted {
     bool version = false;  // the directory's version, before the name is looked for
     bool names = false;    // all names in the directory, at most kNamesMax

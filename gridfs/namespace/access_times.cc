@@ -14,9 +14,9 @@ namespace gridmount::gridfs {
 namespace {
 
 constexpr std::chrono::seconds kWriteDelay{60};
-// So many unwritten atimes are written at once, whatever their age.
+// The number of unwritten atimes at which a write begins, whatever their age.
 constexpr size_t kWrittenEarly = 4096;
-// The maximum number kept if they cannot be written.
+// The maximum number of recorded atimes, which is reached if they cannot be written.
 constexpr size_t kRecordedMax = 16 * kWrittenEarly;
 // The maximum in one transaction, for which other writers wait some milliseconds.
 constexpr size_t kWrittenAtOnce = 256;
@@ -148,8 +148,8 @@ Status AccessTimes::write_some(std::span<const Key> keys) {
   std::optional<SeenDirectories::Forgetting> forgetting;
   if (keys.front().kind == NodeKind::kDirectory) forgetting.emplace(seen_directories_);
   for (const Key& key : keys) {
-    // Looked up inside the transaction, when nobody else can set the atime. Whoever sets it drops
-    // it here first.
+    // The atime is looked up inside the transaction, while nobody else can set it. A thread that
+    // sets an atime first drops the recorded one.
     const std::optional<timespec> atime = find_unwritten(key);
     if (!atime) continue;
     GM_TRY(write_one(*transaction, key, *atime));

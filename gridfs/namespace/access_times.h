@@ -6,8 +6,8 @@
 // minute, earlier if there are many, and at the end. A kill of the process loses the changes that
 // are not written yet. Directories that are only implied keep no atime, because they have no
 // document. The atime of a file whose document does not accept POSIX fields (posix_place.h) is
-// never written. While 65,536 atimes are recorded here, reads change no atime. They wait to be
-// written, or belong to files that are open.
+// never written. While 65,536 atimes are recorded here, reads change no atime. These atimes wait to
+// be written, or belong to files that are open.
 //
 // Thread-safe.
 #pragma once
@@ -96,7 +96,7 @@ class AccessTimes {
   ById files_ GM_GUARDED_BY(mutex_);
   ById directories_ GM_GUARDED_BY(mutex_);
   size_t unwritten_ GM_GUARDED_BY(mutex_) = 0;
-  // When the next write is due. Only valid while unwritten_ > 0.
+  // The time at which the next write is due. Valid only while unwritten_ > 0.
   Clock::time_point due_ GM_GUARDED_BY(mutex_);
   BackgroundThread thread_;
 };

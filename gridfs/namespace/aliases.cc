@@ -11,8 +11,8 @@ namespace gridmount::gridfs {
 namespace {
 
 constexpr std::string_view kField = "aliases";
-// An index orders values by at least so many leading bytes. Behind them, the order of longer values
-// is undefined.
+// An index orders values by at least this number of leading bytes. The order of longer values with
+// the same leading bytes is undefined.
 constexpr size_t kOrderedBytes = 256;
 
 const bson::Document& index_keys() {
@@ -48,8 +48,8 @@ bson::Document key_of(std::string_view name) {
   return std::move(key).finish();
 }
 
-// Returns the first string after all that begin with `beginning`, or an empty string if there is
-// none. Drivers may write any bytes, so the last byte may be 0xFF.
+// Returns the first string after all strings that begin with `beginning`, or an empty string if
+// there is none. Drivers may write any bytes, so the last byte may be 0xFF.
 std::string end_of_those_with(std::string_view beginning) {
   std::string end(beginning);
   while (!end.empty() && end.back() == '\xff') end.pop_back();
@@ -96,7 +96,7 @@ Status Aliases::start(engine::Snapshot& snapshot) const {
 Status Aliases::recheck_index(engine::Snapshot& snapshot, const Error& error) const {
   if (error.code() != ErrorCode::kBadValue) return fail(error);
   const Result<std::unique_ptr<engine::Snapshot>> newest = bucket_.store().snapshot();
-  // A thread that has a transaction gets no snapshot, but the transaction is not old.
+  // A thread that has a transaction gets no snapshot, but its transaction is recent enough.
   return start(newest ? **newest : snapshot);
 }
 

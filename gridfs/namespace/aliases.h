@@ -2,8 +2,8 @@
 // `aliases` of its files document, a deprecated field of GridFS for alternative names. links.h
 // describes the present form.
 //
-// The sparse index {aliases: 1} finds them. Earlier versions created it with a bucket's first link.
-// In a bucket without that index, aliases are not names of files.
+// The sparse index {aliases: 1} finds the aliases. Earlier versions created the index with a
+// bucket's first link. In a bucket without that index, aliases are not names of files.
 //
 // Thread-safe after start().
 #pragma once
@@ -51,8 +51,8 @@ class Aliases {
   Result<std::unique_ptr<engine::Cursor>> find(engine::Snapshot& snapshot, bson::View filter,
                                                const engine::FindOptions& options) const;
   // Called when a look-up failed because the index is missing. Either the snapshot is older than
-  // the index, or a driver has dropped the index. Finds out which and sets in_use(). Returns
-  // `error` if it means something else.
+  // the index, or a driver has dropped the index. Finds out which of the two is the case, and sets
+  // in_use(). Returns `error` if it has another cause.
   Status recheck_index(engine::Snapshot& snapshot, const Error& error) const;
 
   const Bucket& bucket_;

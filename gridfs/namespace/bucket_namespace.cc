@@ -16,7 +16,7 @@ using engine::Transaction;
 
 namespace {
 
-// How long close() waits for md5 digests that are still being computed.
+// The time that close() waits for md5 digests that are still being computed.
 constexpr std::chrono::milliseconds kMd5Patience{2000};
 
 }  // namespace
@@ -51,7 +51,8 @@ BucketNamespace::BucketNamespace(engine::Store& store, std::shared_ptr<engine::D
 
 Status BucketNamespace::start(const FileTableOptions& files) {
   if (options_.read_only || !store_.capabilities().exclusive) {
-    // Other people's bucket is shown without writing anything. The first change prepares it.
+    // The bucket may belong to others, so it is shown without a write. The first change prepares
+    // it.
     GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
     GM_TRY(directories_.find_root(*snapshot));
     GM_TRY(path_index_.links().start(*snapshot));
@@ -160,7 +161,7 @@ Result<BucketNamespace::Found> BucketNamespace::find_file(Snapshot& snapshot,
 
 Result<BucketNamespace::Found> BucketNamespace::find_shadowed(Snapshot& snapshot,
                                                               const std::string& path) const {
-  // The empty filename is never a directory's.
+  // No directory has the empty filename.
   if (path.empty()) return Found();
   GM_ASSIGN(const Found shadowing, find_directory(snapshot, path));
   // If there is no such directory, the file has its plain name.
@@ -172,7 +173,7 @@ Result<BucketNamespace::Found> BucketNamespace::find_plain(Snapshot& snapshot,
                                                            const std::string& path) const {
   Found found;
   found.path = path;
-  // The empty filename is a file's. As a directory's path it would be the root.
+  // The empty filename belongs to a file. As the path of a directory it would mean the root.
   if (!path.empty() && can_be_directory(path)) {
     if (name_lookup_.is_usable() && !options_.at) {
       GM_ASSIGN(std::optional<Found> at_once, find_at_once(snapshot, path));
@@ -299,8 +300,8 @@ Result<BucketNamespace::Found> BucketNamespace::find_by_id(Snapshot& snapshot,
   if (!id) return found;
   GM_ASSIGN(const std::optional<bson::View> document,
             bucket_.files().find_one(snapshot, equals("_id", *id)));
-  // A file with a filename is reached only by that. Of several ways to write an _id, only one is
-  // the file's name.
+  // A file with a filename is found only by its filename. An _id can be written in several ways,
+  // but only one of them is the file's name.
   if (!document || has_filename(*document) || !path_index_.is_of_time(*document) ||
       escape_id((*document)["_id"]) != name) {
     return found;

@@ -99,7 +99,7 @@ Status BucketNamespace::change_directory(Transaction& transaction, std::string_v
                                                 some.value_or(bson::View()), options_);
     PosixFields posix = fields_of_implied_directory(implied);
     if (!some) {
-      // The change has removed the last name below it.
+      // The change has removed the last name below the directory.
       posix.mtime = posix.ctime = file_time_now();
     }
     if (directory.size() == path.size()) merge_posix_fields(posix, changes);
@@ -156,7 +156,8 @@ Result<BucketNamespace::Found> BucketNamespace::find_to_change(Transaction& tran
     if (found.kind != Found::Kind::kExplicitDirectory) return found;
     return found_and_changing(std::move(found.directory));
   }
-  // Without transactions, nothing must be changed before it is certain that the change is made.
+  // Without transactions, the directory must not change before it is certain that the operation
+  // succeeds.
   if (can.transactions && (directory.empty() || can_be_directory(directory))) {
     PosixFields times;
     times.mtime = file_time_now();
@@ -179,7 +180,7 @@ Status BucketNamespace::commit_in(Transaction& transaction, const Found& directo
                                   std::optional<std::string_view> made) {
   const Status committed = transaction.commit();
   if (!committed || !directory.touched) {
-    // It may have been committed, although no answer came.
+    // The transaction may have been committed, although no answer came.
     absent_names_.forget_all();
   } else {
     if (made) made = split(*made).component;
@@ -260,8 +261,8 @@ Result<PathNamespace::OpenedFile> BucketNamespace::create_open_file(std::string_
   return made;
 }
 
-// The tmpfile is an orphan in `detached` from the beginning, so it is removed if this process is
-// killed.
+// The tmpfile is an orphan in `detached` from the beginning, so it will be removed if this process
+// is killed.
 Result<PathNamespace::OpenedFile> BucketNamespace::create_tmpfile(std::string_view directory,
                                                                   uint32_t mode, Creator creator) {
   GM_TRY(begin_change());
@@ -305,11 +306,13 @@ Result<Node> BucketNamespace::mkdir(std::string_view directory, std::string_view
   GM_TRY(check_directory_path(place.path));
   PosixFields posix = posix_of(S_IFDIR | (mode & kPermissionBits), creator);
   inherit(posix_of_directory(place.directory), creator.umask, options_.access_lists, posix);
-  // Before the new directory itself, so that the directories above it become explicit first.
+  // The parent is changed before the new directory is inserted, so that the directories above
+  // become explicit first.
   GM_TRY(touch(*transaction, directory, place.directory));
   GM_ASSIGN(const DirectoryDocument made, directories_.insert(*transaction, place.path, posix));
   if (subdirectories_.keeps_any()) {
-    // Somebody else may have made documents of subdirectories before the one of their parent.
+    // Somebody else may have made the documents of subdirectories before the document of their
+    // parent.
     GM_ASSIGN(const bool has_directories, directories_.has_children(*transaction, place.path));
     if (!has_directories) subdirectories_.made(made.id);
   }
@@ -393,7 +396,7 @@ Result<PathNamespace::OpenedFile> BucketNamespace::open_with_node(bson::ValueVie
     GM_ASSIGN(opened.node, file(id));
   }
   GM_ASSIGN(opened.file, files_->open(id));
-  // One command less.
+  // This saves a command.
   if (!counts_names) opened.node = node_of_open(*opened.file);
   return opened;
 }

@@ -69,7 +69,7 @@ Result<std::optional<Node>> BucketNamespace::find_by_ino(uint64_t ino) {
   if (!directory) GM_TRY(visit_all(bucket_.files(), *snapshot, is_file));
   if (file || !directory) return file;
   Result<Node> found = get_directory(*directory);
-  // The ino belongs to a path that was implied, and the path leads to another directory by now.
+  // The ino belongs to an implied directory, but the path leads to another directory now.
   if (found && found->ino == ino) return std::optional(*std::move(found));
   return std::optional<Node>();
 }

@@ -1,6 +1,6 @@
 // BucketNamespace: files with several names. One of the names is the filename. When the filename is
-// removed, the first of the other names takes its place, so that drivers find the file as long as
-// it has a name.
+// removed, one of the other names takes its place, so that drivers find the file as long as it has
+// a name.
 
 #include <algorithm>
 

@@ -76,7 +76,7 @@ Result<std::optional<RemovedName>> BucketNamespace::rename_by(
     GM_ASSIGN(Found parent, find_to_change(*transaction, to_directory));
     if (!parent.is_directory()) return no_such_entry("", to_directory);
     GM_ASSIGN(Found target, find(*transaction, to_directory, to_name));
-    // Many names can be below a directory.
+    // Many names may be below a directory, so its rename is not a short transaction.
     if (kind == TransactionKind::kShort && (source.is_directory() || target.is_directory())) {
       continue;
     }
@@ -84,7 +84,7 @@ Result<std::optional<RemovedName>> BucketNamespace::rename_by(
     if (subdirectories_.keeps_any() && (source.is_directory() || target.is_directory())) {
       GM_ASSIGN(left, find_directory(*transaction, std::string(from_directory)));
     }
-    // The names that it contains move with it.
+    // The names in a directory move with it.
     if (source.is_directory() || target.is_directory()) complete_directories_.forget_all();
     const bool exists = target.kind != Found::Kind::kNothing;
     if (exists && mode == RenameMode::kNoReplace) {
@@ -167,7 +167,7 @@ Status BucketNamespace::move(Transaction& transaction, const Found& source, cons
 }
 
 Status BucketNamespace::exchange(Transaction& transaction, const Found& one, const Found& other) {
-  // A path that nothing has. It is never committed.
+  // A path that no file or directory has. The path is never committed.
   const std::string between = ".gridfs/exchange-" + bson::ObjectId::generate().hex();
   Found moved = one;
   GM_TRY(move(transaction, one, between));

@@ -83,7 +83,8 @@ Result<std::optional<bson::Value>> BucketNamespace::start_revision(bson::ValueVi
     }
     const std::string filename((*old)["filename"].as_string());
     GM_ASSIGN(const std::optional<bson::View> newest, path_index_.newest(*transaction, filename));
-    // A file that already is an earlier revision holds no content of the name that could be kept.
+    // A file that is already an earlier revision gets no revision of its own. It does not have the
+    // present content of the name.
     if (!newest || bson::compare((*newest)["_id"], id) != 0) return std::optional<bson::Value>();
     date = date_after(*old);
     GM_ASSIGN(const bson::Document document, continue_with_names(*transaction, id, next, date));
@@ -95,7 +96,7 @@ Result<std::optional<bson::Value>> BucketNamespace::start_revision(bson::ValueVi
   return std::optional(next);
 }
 
-// The old document keeps only its filename.
+// The old document keeps its filename, and the new document gets all other names.
 Result<bson::Document> BucketNamespace::continue_with_names(Transaction& transaction,
                                                             bson::ValueView id,
                                                             const bson::Value& next,
@@ -160,9 +161,9 @@ Status BucketNamespace::remove_old_revisions(Transaction& transaction, std::stri
     while (true) {
       GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
       if (!document) break;
-      // If several have one uploadDate, the index may have any of them last.
+      // If several files have the newest uploadDate, the index may have any of them last.
       if (newest && bson::compare((*newest)["_id"], (*document)["_id"]) == 0) continue;
-      // A file that has other names stays for them.
+      // A file with other names stays, so that these names still lead to it.
       GM_ASSIGN(const bool has_links, path_index_.links().has_any(transaction, *document));
       if (!has_links) old.emplace_back((*document)["_id"]);
     }

@@ -32,8 +32,8 @@ void BucketNamespace::name_changed_externally(std::string_view filename) {
   const std::string_view directory = split(filename).directory;
   if (directory.empty()) return;
   const Result<Node> found = get_directory(directory);
-  // If the parent directory has a document, so do those above it, and the name implies no
-  // directory.
+  // If the parent directory has a document, the directories above it have documents too, and the
+  // name implies no directory.
   if (!found || found->id.type() == bson::Type::kNull) subdirectories_.drop_all();
 }
 

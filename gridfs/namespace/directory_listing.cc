@@ -15,8 +15,8 @@
 namespace gridmount::gridfs {
 namespace {
 
-// Small at first: a caller that asks for one page at a time, and seeks before each, would throw the
-// rest away.
+// The first batch is small, because a caller that asks for one page at a time, and seeks before
+// each page, would throw the rest away.
 constexpr size_t kFirstBatchEntries = 32;
 constexpr size_t kMaxBatchEntries = 256;
 
@@ -34,7 +34,8 @@ bson::Document at_least(T value) {
   return condition([&](bson::Builder& filter) { filter.append("$gte", value); });
 }
 
-// Not by comparisons with NaN or with the first date: there are servers that cannot read these.
+// Uses no comparison with NaN or with the first date, because some servers cannot read these
+// values.
 bson::Document of_type(std::string_view type) {
   return condition([&](bson::Builder& filter) { filter.append("$type", type); });
 }

@@ -51,7 +51,7 @@ struct DirectoryPosition {
 class DirectoryListing final : public BatchedListing<DirectoryPosition> {
  public:
   // `path_index`, `files`, `options` and everything that `complete` refers to must outlive the
-  // listing. `complete` adds to a node what is known beyond its document.
+  // listing. `complete` adds the attributes that a node does not get from its document.
   DirectoryListing(const PathIndex& path_index, FileTable& files, const NamespaceOptions& options,
                    std::string directory, std::function<void(Node&)> complete);
 
@@ -64,7 +64,7 @@ class DirectoryListing final : public BatchedListing<DirectoryPosition> {
   Status read_names(engine::Snapshot& snapshot);
   Status read_unnamed(engine::Snapshot& snapshot);
   // Adds the entry to the batch. `key` distinguishes it from all others of the directory.
-  // `make_node()` returns its node, without what is known beyond its document.
+  // `make_node()` returns its node, without the attributes that `complete` adds.
   template <typename MakeNode>
   void list(std::string_view key, std::string name, const MakeNode& make_node, Position after);
 

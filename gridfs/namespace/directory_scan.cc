@@ -21,7 +21,7 @@ bool overtakes(std::string_view name, std::string_view before) {
          is_below_slash(name[before.size()]);
 }
 
-// {parent: X, name: {$gte: from, $lt: to}}.
+// Returns the filter {parent: X, name: {$gte: from, $lt: to}}.
 bson::Document children(std::string_view parent, std::string_view from,
                         std::optional<std::string_view> to) {
   bson::Builder filter;
@@ -122,8 +122,8 @@ Result<const DirectoryScan::Directory*> DirectoryScan::peek() {
 }
 
 bool DirectoryScan::is_ahead(std::string_view component) const {
-  // A directory that is not read yet is after ahead_ in the index. The name is not, because
-  // otherwise ahead_ would have overtaken next_.
+  // A directory that is not read yet is after ahead_ in the index. The name is not after ahead_,
+  // because otherwise ahead_ would have overtaken next_.
   const auto is_it = [&](const Directory& directory) { return directory.component == component; };
   return (next_ && is_it(*next_)) || (ahead_ && is_it(*ahead_)) ||
          std::any_of(held_.begin(), held_.end(), is_it);

@@ -80,7 +80,7 @@ Status DirectoryStore::make_root(engine::Transaction& transaction, const PosixFi
 }
 
 bson::Document DirectoryStore::by_path(std::string_view path) const {
-  // By its _id, because an index look-up of null is slow.
+  // The root is looked up by its _id, because an index look-up of null is slow.
   if (path.empty()) return root_id_ ? equals("_id", *root_id_) : root_filter();
   const SplitPath where = split(path);
   bson::Builder filter;

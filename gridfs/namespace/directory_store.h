@@ -23,7 +23,7 @@ struct DirectoryDocument {
   PosixFields posix;
   // The ino that the directory had while it was implied, if it ever was.
   std::optional<uint64_t> ino;
-  // How often the document has been changed. Counted only if others write to the store too.
+  // The number of changes of the document. Counted only if others write to the store too.
   int64_t changes = 0;
 
   // Copies what it needs. A field of the wrong type counts as missing.
@@ -51,7 +51,7 @@ class DirectoryStore {
   // Returns nothing if the directory has no document.
   Result<std::optional<DirectoryDocument>> find(engine::Snapshot& snapshot,
                                                 std::string_view path) const;
-  // Returns true if an explicit directory is directly in this one.
+  // Returns true if an explicit directory has this one as its parent.
   Result<bool> has_children(engine::Snapshot& snapshot, std::string_view path) const;
 
   // Fails with DuplicateKey if the directory has a document. `ino` is the ino that the directory

@@ -122,7 +122,7 @@ Result<std::optional<LinkedFile>> Links::load(engine::Transaction& transaction,
   }
   if (!found) return std::optional<LinkedFile>();
   LinkedFile file = LinkedFile::parse(*found);
-  // Counts again if the number is missing, or if it would refuse another name.
+  // Counts again if the number is missing, or if the number would forbid another name.
   if (has_documents_ && (file.links == 0 || file.links + 1 >= kMaxLinks)) {
     GM_ASSIGN(file.links, count_of(transaction, file.id));
   }
@@ -188,7 +188,7 @@ Status Links::move_below(engine::Transaction& transaction, const std::string& fr
   while (true) {
     GM_ASSIGN(const std::optional<Aliases::Alias> alias, aliases_.next(transaction, lead, true));
     if (!alias || !alias->name.starts_with(lead)) break;
-    // This also removes the array, so the next search finds another alias.
+    // make_documents() also removes the array, so the next search finds another alias.
     GM_TRY(make_documents(transaction, bson::Document(alias->document)));
   }
   if (!has_documents_) return {};

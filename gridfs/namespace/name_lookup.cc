@@ -20,14 +20,14 @@ constexpr std::string_view kParent = "parent";
 constexpr std::string_view kSiblingDirectory = "siblingDirectory";
 constexpr std::string_view kSiblingFile = "siblingFile";
 
-// What is looked for: the first documents of a collection that match.
+// A search for the first documents of a collection that match.
 struct Search {
   std::string_view kind;
   const engine::Collection& collection;
   bson::Document match;
   bson::View sort;
   int64_t limit = 1;
-  std::string_view field = {};  // if not empty: only this field of all of them, as one array
+  std::string_view field = {};  // if not empty: only this field of all documents, as one array
 };
 
 void append_stages(bson::Builder& stages, const Search& search) {
@@ -36,7 +36,7 @@ void append_stages(bson::Builder& stages, const Search& search) {
   stages.push_open_document().append("$limit", search.limit).close();
 }
 
-// Makes documents {`kind`: <what was found>}.
+// Appends the stages that make documents {`kind`: <found document or array>}.
 void append_result_stages(bson::Builder& stages, const Search& search) {
   std::string result = "$$ROOT";
   if (!search.field.empty()) {

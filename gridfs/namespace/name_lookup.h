@@ -41,7 +41,7 @@ class NameLookup {
   };
   struct Further {
     bool parent = false;
-    int64_t siblings_max = 0;  // 0: they are not asked for
+    int64_t siblings_max = 0;  // 0: no siblings are requested
   };
   // `path` must be a path that a directory can have, but not the root's. The results may include
   // files whose filename is an array. Returns nothing if the server refuses the command, or, in a

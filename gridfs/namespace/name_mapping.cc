@@ -104,7 +104,8 @@ std::string bytes_component(std::string_view bytes) {
   return std::string(kBytesLead) + to_text(bytes);
 }
 
-// The reverse. Returns nothing if the component does not stand for such a name.
+// Does the reverse of bytes_component(). Returns nothing if the component does not stand for such a
+// name.
 std::optional<std::string> bytes_name(std::string_view component) {
   if (!component.starts_with(kBytesLead)) return std::nullopt;
   std::optional<std::string> bytes = from_text(component.substr(kBytesLead.size()));
@@ -220,7 +221,7 @@ Result<ParsedName> parse_name(std::string_view name, bool at_root) {
   // Each component has exactly one name.
   switch (parsed.kind) {
     case ParsedName::Kind::kPlain: {
-      // Slashes may only lead the first component.
+      // A component may have slashes only at its beginning, and only in the root.
       const size_t slash = parsed.component.find_last_of('/');
       const bool leading = slash == std::string::npos ||
                            (at_root && parsed.component.find_first_not_of('/') > slash);

@@ -80,7 +80,7 @@ int64_t blocks_of(const FilesDocument& file) {
   const auto of_bytes = [](int64_t bytes) {
     return bytes / kStatBlockBytes + (bytes % kStatBlockBytes != 0 ? 1 : 0);
   };
-  // The files document holds the target, as other file systems keep short ones in the inode.
+  // The files document holds the target, as other file systems keep short targets in the inode.
   if (file.posix.symlink_target) return 0;
   // If nobody has counted the chunks of a sparse file, the allocated ranges do not count, because
   // stored chunks may lie in them.
@@ -130,7 +130,7 @@ Node file_node(std::string_view bucket, FileTable& open_files, const Links& link
   const std::shared_ptr<File> open = open_files.find(document["_id"]);
   Node node =
       open ? file_node(bucket, open->document(), options) : file_node(bucket, document, options);
-  // An open file does not learn of attributes that somebody else has set.
+  // An open file does not learn of extended attributes that somebody else has set.
   if (open && !node.has_xattrs) node.has_xattrs = file_node(bucket, document, options).has_xattrs;
   node.attributes.nlink = links.nlink(document);
   return node;

@@ -92,8 +92,8 @@ Result<std::vector<bson::View>> PathIndex::linked(engine::Snapshot& snapshot,
   return files;
 }
 
-// The index has the dates in the right order, but not the _ids within one date. So this finds the
-// date at that position, and how many entries of that date are left from there on.
+// The index has the dates in the right order, but not the _ids within one date. So this function
+// finds the date at that position, and the number of entries with that date from there on.
 Result<std::vector<bson::View>> PathIndex::at_position(engine::Snapshot& snapshot,
                                                        std::string_view name,
                                                        uint64_t& number) const {
@@ -112,8 +112,8 @@ Result<std::vector<bson::View>> PathIndex::at_position(engine::Snapshot& snapsho
               bucket_.files().find(snapshot, named(name), options));
     GM_ASSIGN(const std::optional<bson::View> first, cursor->next());
     if (!first) return files;
-    // A document that was made from an index entry has no _id. Others are read if the index has
-    // arrays, which have several entries, or if its keys are truncated.
+    // A document that was made from an index entry has no _id. The cursor returns whole documents
+    // instead if the index has arrays, which have several entries, or if its keys are truncated.
     if (first->find("_id")) return all(snapshot, name);
     const bson::Document entry(*first);
     filter.append("filename", name).open_document("uploadDate");
@@ -201,8 +201,8 @@ Result<std::optional<bson::View>> PathIndex::any_filename_below(engine::Snapshot
   any.partial = true;
   GM_ASSIGN(const std::optional<bson::View> first, bucket_.files().find_one(snapshot, below, any));
   if (!first || is_shown(*first)) return first;
-  // The filename is an array that contains such a name, or the file is too new. There may be
-  // others.
+  // The filename is an array that contains such a name, or the file is too new. There may be other
+  // files below the directory.
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
             bucket_.files().find(snapshot, below, any));
   while (true) {
@@ -367,7 +367,7 @@ Result<std::optional<ChildScan::Child>> ChildScan::next() {
   if (child.component.size() < rest.size()) {
     child.is_directory = true;
     child.document = named->document;
-    // Skips everything else in the directory.
+    // Skips all other names below this child.
     skip_to(end_of_names_below(named->name.substr(0, prefix_bytes_ + child.component.size())));
     return std::optional(std::move(child));
   }
@@ -378,7 +378,7 @@ Result<std::optional<ChildScan::Child>> ChildScan::next() {
     if (is_newer(ahead_->document, child.document)) child.document = ahead_->document;
     ahead_.reset();
     if (revisions < kRevisionsRead) continue;
-    // The remaining revisions are not listed. The index knows the newest.
+    // The remaining revisions are not read here. newest() finds the newest one with the index.
     GM_ASSIGN(const std::optional<bson::View> newest, path_index_.newest(snapshot_, named->name));
     if (newest) child.document = *newest;
     skip_behind(named->name);

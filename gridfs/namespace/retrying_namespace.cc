@@ -9,7 +9,7 @@ namespace gridmount::gridfs {
 
 namespace {
 
-// The part of the time for which a call tries again that it may also wait for its turn.
+// A call waits for its turn for at most this part of the time for which it tries again.
 constexpr int kTurnPart = 10;
 
 class RetryingNamespace final : public PathNamespace {

@@ -1,6 +1,7 @@
 // A PathNamespace over a store with transient errors (Capabilities::retry_for): each operation is
-// repeated as with_retry() says. An operation is one transaction, or only reads, so a failed one
-// has changed nothing. setattr_file() may be several transactions, whose repetition does no harm.
+// repeated as with_retry() says. An operation is one transaction, or only reads, so a failed
+// operation has changed nothing. setattr_file() may be several transactions, whose repetition does
+// no harm.
 //
 // Thread-safe, as PathNamespace is.
 #pragma once

@@ -40,7 +40,7 @@ bson::Date upload_date_of(bson::View files_document) {
 }
 
 bool can_be_superseded(bson::View files_document) {
-  // Far from a date at which an addition would overflow.
+  // The limit is so far from the last date that no addition overflows.
   constexpr int64_t kLatest = INT64_MAX / 2;
   const std::optional<bson::ValueView> date = files_document.find("uploadDate");
   return is_a_date(date) && date->as_date().milliseconds < kLatest;
