@@ -32,7 +32,7 @@ gridfs::Attributes mount_root_attributes(const gridfs::NamespaceOptions& default
   attributes.uid = defaults.default_owner.uid;
   attributes.gid = defaults.default_owner.gid;
   // By convention, a directory with one link does not count its subdirectories. find(1) and other
-  // programs know that.
+  // programs know this convention.
   attributes.nlink = 1;
   attributes.atime = attributes.mtime = attributes.ctime = changed;
   return attributes;

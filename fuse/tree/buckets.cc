@@ -32,8 +32,8 @@ uint64_t bucket_ino(std::string_view shown_name) {
 }
 
 Result<std::shared_ptr<gridfs::PathNamespace>> MountedBucket::paths() {
-  // Held while the namespace opens, so that it opens only once. Others who want this bucket need it
-  // open anyway.
+  // The lock is held while the namespace opens, so that it opens only once. Other threads that want
+  // this bucket need the namespace anyway.
   MutexLock lock(mutex_);
   // Opening a removed bucket would create it again.
   if (removed_) return fail(gridfs::kNoSuchEntry, "bucket " + name_ + " has been removed");
@@ -192,8 +192,8 @@ Status check_bucket_name(std::string_view database, std::string_view bucket) {
 }
 
 Status Buckets::retire(MountedBucket& bucket) {
-  // The kernel reports the close of a file a little after close(2) has returned. So this waits
-  // briefly for files that were just closed.
+  // The kernel reports the close of a file a little after close(2) has returned. So this function
+  // waits briefly for files that were just closed.
   const auto deadline = std::chrono::steady_clock::now() + kReleasePatience;
   while (bucket.handles_.load() > 0 && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -40,13 +40,13 @@ std::optional<std::string_view> bucket_with(std::string_view collection, std::st
   return collection.substr(0, collection.size() - suffix.size());
 }
 
-// Which top-level fields an update has changed.
+// The top-level fields that an update has changed.
 class ChangedFields {
  public:
   explicit ChangedFields(bson::View event)
       : description_(document_in(event, "updateDescription")) {}
 
-  // If the event does not say, each field may have changed.
+  // Returns true if one of the fields has changed, or if the event does not say which fields have.
   bool has_any(std::initializer_list<std::string_view> fields) const {
     if (!description_) return true;
     const std::optional<bson::View> updated = document_in(*description_, "updatedFields");
@@ -65,7 +65,7 @@ class ChangedFields {
   }
 
  private:
-  // An element of removedFields is a path, one of truncatedArrays is {field: a path, ...}.
+  // An element of removedFields is a path. An element of truncatedArrays is {field: path, ...}.
   static std::string_view path_of(bson::ValueView element) {
     if (element.type() == bson::Type::kString) return element.as_string();
     if (element.type() != bson::Type::kDocument) return {};
@@ -97,14 +97,14 @@ void add_file(BucketChanges& changes, EventKind kind, bson::ValueView id, bson::
   if (kind == EventKind::kUpdate) {
     const ChangedFields fields(event);
     is_renamed = fields.has_any({"filename", "aliases"});
-    // A name leads to the newest upload.
+    // A name leads to the newest upload, so a changed uploadDate counts as well.
     if (!is_renamed && !fields.has_any({"length", "chunkSize", "md5", "uploadDate"})) {
       changes.metadata.emplace_back(id);
       return;
     }
   }
   changes.content.emplace_back(id);
-  // A document that is not there has been removed since.
+  // If the event has no document, the document has been removed since.
   if (is_renamed || !now) changes.renamed_files.emplace_back(id);
   if (now) add_filenames(changes, id, *now);
 }
@@ -141,7 +141,8 @@ bson::Document change_event_stages() {
   bson::Builder stages;
   stages.open_document("0").open_document("$match").open_array("$or");
   stages.push_open_document().append_regex("ns.coll", kWatched, "").close();
-  // Chunks of a file change with its files document. There are too many of them to look at each.
+  // The chunks of a file change with its files document. There are too many chunks to follow each
+  // of them.
   stages.push_open_document().append_regex("ns.coll", kOfBuckets, "");
   stages.open_document("operationType").open_array("$in");
   stages.push(bson::Value("drop").view())
@@ -171,7 +172,7 @@ void ChangeEvents::add(bson::View event) {
   const std::optional<std::string_view> database = ns ? string_in(*ns, "db") : std::nullopt;
   if (database && *database != database_) return;
   const std::optional<std::string_view> collection = ns ? string_in(*ns, "coll") : std::nullopt;
-  // A dropped database, the end of the stream, or nothing that is known.
+  // The event reports a dropped database or the end of the stream, or is of an unknown form.
   if (!type || !collection) {
     changes_.everything = true;
     return;

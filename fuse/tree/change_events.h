@@ -1,8 +1,9 @@
 // Translates the events of a change stream (engine/change_stream.h) to changes of buckets.
 //
-// An event says less than a watched transaction (external_changes.h). For a removed document it has
-// only the _id, and for a changed document it does not have the former content. So to find the
-// names that a document had, the caller must search the names that it has shown to the kernel.
+// An event says less than a watched transaction (external_changes.h). The event of a removed
+// document has only the _id. The event of a changed document does not have the former content. So
+// to find the names that a document had, the caller must search the names that it has shown to the
+// kernel.
 //
 // Events come from outside. An event that cannot be understood counts as a change of the whole
 // bucket, or of all buckets.

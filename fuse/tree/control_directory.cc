@@ -20,7 +20,7 @@ constexpr std::string_view kById = "by-id";
 constexpr std::string_view kRevisions = "revisions";
 constexpr std::string_view kStatistics = "stats.json";
 
-// Returns the first name of a path, and what follows it.
+// Returns the first name of a path, and the rest of the path.
 std::pair<std::string_view, std::string_view> split_first(std::string_view path) {
   const size_t slash = path.find('/');
   if (slash == std::string_view::npos) return {path, {}};
@@ -32,7 +32,7 @@ tl::unexpected<Error> no_such_control(std::string_view path) {
               "there is no '" + std::string(kControlDirectoryName) + "/" + std::string(path) + "'");
 }
 
-// Turns the error of a look-up in the tree into one about the control directory.
+// Turns the error of a look-up in the tree into an error about the control directory.
 tl::unexpected<Error> not_found(Error error, std::string_view path) {
   const ErrorCode code = error.code();
   const bool is_absent =
@@ -67,7 +67,7 @@ gridfs::Node file_node() {
 ControlNode control_file(const gridfs::Node& node) {
   ControlNode view;
   view.attributes = node.attributes;
-  // The size of a symlink is not that of any content.
+  // Other nodes have no content. The size of a symlink is the length of its target.
   if (!S_ISREG(node.attributes.mode)) view.attributes.size = view.attributes.blocks = 0;
   view.attributes.mode = S_IFREG | (node.attributes.mode & 0444);
   view.attributes.nlink = 1;

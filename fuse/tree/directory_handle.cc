@@ -49,8 +49,8 @@ Status DirectoryHandle::seek(uint64_t offset, std::string_view path) {
     GM_ASSIGN(stream_, namespace_->list(path));
     path_ = path;
   }
-  // Dropped even if the position does not change: entries that were read ahead may have changed
-  // since, and the entries returned now fill the kernel's caches.
+  // The pending entry is dropped even if the position does not change: entries that were read ahead
+  // may have changed since, and the entries returned now fill the kernel's caches.
   pending_.reset();
   const uint64_t cookie = offset < kDots ? 0 : offset - kDots;
   GM_TRY(stream_->seek(cookie));

@@ -23,7 +23,8 @@ void DirectoryMoves::lock_shared(uint64_t ino,
   while (true) {
     tree_.lock_shared();
     if (moving_.empty() || !(concerns(ino) || (other && concerns(*other)))) return;
-    // Read before the tree lock is released, because the move cannot end before that.
+    // The number is read before the tree lock is released, because a move cannot end before the
+    // release.
     const uint64_t before = ended();
     tree_.unlock_shared();
     wait_behind(before);

@@ -25,7 +25,7 @@ inline constexpr uint64_t kWholeTree = 0;
 
 class DirectoryMoves {
  public:
-  // Both must outlive this object.
+  // `tree` and `table` must outlive this object.
   DirectoryMoves(SharedMutex& tree, InodeTable& table) : tree_(tree), table_(table) {}
 
   // Waits until neither node is in a moving directory. With kWholeTree, waits until no directory
@@ -35,7 +35,7 @@ class DirectoryMoves {
   // a directory that moves. The caller needs no lock. The result may already be out of date.
   bool any() const { return is_any_.load(std::memory_order_relaxed); }
   bool moves(uint64_t ino) const { return any() && table_.is_moving(ino); }
-  // Waits until nothing moves.
+  // Waits until no directory moves. Returns without the lock.
   void wait() GM_EXCLUDES(tree_);
 
   // Waits until no directory moves. Returns with the tree locked exclusively.

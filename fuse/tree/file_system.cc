@@ -1,5 +1,5 @@
-// FileSystem: look-up, creation, removal and rename of names, and the end of it all. The other
-// operations are in file_system_*.cc.
+// FileSystem: look-up, creation, removal and rename of names, statfs, syncfs, and close(). The
+// other operations are in file_system_*.cc.
 #include "fuse/tree/file_system.h"
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@ bool is_control_directory(const ResolvedNode& parent, std::string_view name) {
   return parent.kind == InodeKind::kBucketRoot && name == kControlDirectoryName;
 }
 
-// Returns true for a name that nothing can have, and so nothing has.
+// Returns true if the error means that no file and no directory can have the name.
 bool is_impossible_name(const Error& error) {
   return error.code() == gridfs::kInvalidName;
 }
@@ -97,8 +97,8 @@ Result<EntryReply> FileSystem::entry_of(const ResolvedNode& parent, std::string_
 
 double FileSystem::absence_seconds(uint64_t parent) const {
   std::optional<ResolvedNode> node = table_.resolve(parent);
-  // Not in a root of buckets, where a driver may create a bucket. Not in the control directory,
-  // whose entries come and go with files.
+  // An absence is not cached in a root of buckets, where a driver may create a bucket, or in the
+  // control directory, whose entries come and go with files.
   const bool is_known = node && node->kind != InodeKind::kMountRoot && !node->is_control();
   if (!is_known) return 0;
   const std::chrono::duration<double> known = buckets_.settings().paths.directory_age_max;
@@ -153,7 +153,7 @@ Result<EntryReply> FileSystem::mkdir(uint64_t parent, std::string_view name, uin
   attributes.uid = creator.uid;
   attributes.gid = creator.gid;
   if (auto set = paths->setattr_directory("", attributes); !set) {
-    // No bucket is better than one with the wrong owner. The first error is the one to report.
+    // A missing bucket is better than a bucket with the wrong owner. The first error is reported.
     (void)buckets_.remove(bucket);
     return fail(std::move(set).error());
   }
@@ -192,7 +192,7 @@ Result<EntryReply> FileSystem::link(uint64_t ino, uint64_t parent, std::string_v
   if (node.kind != InodeKind::kFile) {
     return fail(kNotPermitted, "node " + std::to_string(ino) + " is a directory");
   }
-  // A file that has become an earlier revision takes no new names.
+  // A file that has become an earlier revision gets no new names.
   if (node.unlinked) return fail(gridfs::kNoSuchEntry, "the file has lost its last name");
   GM_ASSIGN(Directory in, directory(parent, "a file"));
   if (in.node.bucket != node.bucket) {
@@ -371,7 +371,8 @@ Status FileSystem::move_in_table(const MovedNames& names) {
   if (names.other) table_.remove_directory(to, names.to_name, names.replaced);
   Result<gridfs::Node> moved = names.to.paths->lookup(names.to.node.path, names.to_name);
   if (!moved || moved->kind != gridfs::NodeKind::kDirectory) {
-    // Its new path is not known. Removing it from the table is better than a wrong path.
+    // The new path of the directory is unknown. Removing the directory from the table is better
+    // than a wrong path.
     table_.remove_directory(from, names.from_name, names.replaced);
     if (!moved) return fail(std::move(moved).error());
     return {};
@@ -383,7 +384,7 @@ Status FileSystem::move_in_table(const MovedNames& names) {
 void FileSystem::exchange_in_table(const MovedNames& names) {
   const uint64_t from = names.from.node.ino;
   const uint64_t to = names.to.node.ino;
-  // The present path. If it cannot be read, the directory gets a path that leads nowhere.
+  // Returns the present path. If it cannot be read, the directory gets a path that leads nowhere.
   const auto path_of = [](const Directory& in, std::string_view name) {
     const Result<gridfs::Node> node = in.paths->lookup(in.node.path, name);
     return node ? node->path : std::string("/");
@@ -412,7 +413,7 @@ Status FileSystem::rename_bucket(std::string_view from_name, std::string_view to
     if (mode == gridfs::RenameMode::kNoReplace) {
       return fail(gridfs::kEntryExists, "bucket " + to + " exists already");
     }
-    // As in rename(2), an empty directory is replaced.
+    // As in rename(2), an empty target is replaced.
     GM_ASSIGN(auto paths, (*target)->paths());
     GM_ASSIGN(const gridfs::Node root, paths->root());
     GM_ASSIGN(UnlinkedNode last, last_of(*paths, root));

@@ -24,7 +24,7 @@ double FileSystem::cache_seconds(const ResolvedNode& node) const {
 EntryReply FileSystem::entry_of_file(const ResolvedNode& node, const gridfs::Node& file) const {
   EntryReply entry{node.ino, file.attributes, node_cache_seconds(),
                    nlink_race_guard_.concerns(node.ino)};
-  // The file has become an earlier revision, and the name leads to another one.
+  // The file has become an earlier revision, and the name leads to another file.
   if (node.unlinked) entry.attributes.nlink = 0;
   return entry;
 }
@@ -101,7 +101,8 @@ Result<EntryReply> FileSystem::setattr(uint64_t ino, const FileHandle* handle,
                 "the root of the mount has no document, so its attributes cannot be changed");
   }
   if (node.is_control()) return control_is_read_only();
-  // A process that has the directory open may still change it, although nobody else sees that.
+  // A process that has the directory open may still change it, although nobody else sees the
+  // change.
   if (node.removed) return setattr_unlinked(ino, changes);
   if (node.kind != InodeKind::kFile) {
     GM_ASSIGN(auto paths, node.bucket->paths());
@@ -112,8 +113,8 @@ Result<EntryReply> FileSystem::setattr(uint64_t ino, const FileHandle* handle,
   // changes. No search in the store is needed to know that the file is gone.
   if (!handle && is_without_document(node, changes)) return setattr_unlinked(ino, changes);
   gridfs::AttributeChanges file_changes = changes;
-  // This includes open(2) with O_TRUNC, for which the kernel does not pass the handle that it has
-  // just got.
+  // The store may get the new size later if a writer of the file has yet to close it. open(2) with
+  // O_TRUNC passes no handle, so every such writer counts.
   file_changes.size_may_wait = changes.size && (handle ? handle->for_writing : will_be_closed(ino));
   const auto change = [&]() -> Result<gridfs::Node> {
     GM_ASSIGN(auto paths, node.bucket->paths());
@@ -126,12 +127,12 @@ Result<EntryReply> FileSystem::setattr(uint64_t ino, const FileHandle* handle,
   // syncfs(2) makes the kernel send the times of removed files too.
   if (!file && node.unlinked) return setattr_unlinked(ino, changes);
   if (!file) return fail(std::move(changed).error());
-  // The file has no name any more. Only the open file is left of it.
+  // The file has no name any more. Only the open file is left.
   if (changes.size) {
     GM_TRY(file->truncate(*changes.size, gridfs::TimeUpdate::kNow));
   }
-  // The change must not ask the open file, whose lock another thread may hold while it waits for
-  // the change's transaction.
+  // The callback must not use the open file. Another thread may hold the lock of the file while it
+  // waits for the transaction of this change.
   gridfs::FilesDocument document = file->document();
   GM_TRY(file->change_posix([&](gridfs::PosixFields now) -> Result<gridfs::PosixFields> {
     document.posix = now;

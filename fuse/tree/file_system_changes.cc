@@ -6,7 +6,8 @@ namespace gridmount::fuse {
 
 namespace {
 
-// Adds both names that a file of that component can have, because a directory takes the plain one.
+// Adds both names that a file with that component can have: the plain name, and the escaped name
+// that the file has beside a directory with the plain name.
 void add_names(StaleEntries& stale, uint64_t parent, std::string_view component, bool at_root) {
   stale.names.emplace(parent, gridfs::escape_component(component, at_root));
   stale.names.emplace(parent, gridfs::escape_shadowed_file(component));
@@ -44,7 +45,7 @@ void FileSystem::add_stale_path(const ChangedBucket& changed, gridfs::PathNamesp
     path.remove_prefix(component.size() + 1);
     directory = gridfs::join(directory, component);
     const std::optional<uint64_t> child = table_.find_directory(parent, shown);
-    // A directory that names below it imply comes and goes with them.
+    // An implied directory comes and goes with the names below it.
     if (!child || !paths.get_directory(directory)) add_names(stale, parent, component, at_root);
     if (!child) return;
     parent = *child;

@@ -2,10 +2,11 @@
 // wrong over a deployment.
 //
 // The change stream names documents, and the inode table knows under which names the kernel has
-// them. What the kernel does not know cannot be wrong in its cache, with one exception: if a file
-// that the kernel does not know was removed, a directory may have vanished that was only implied.
+// them. The kernel's cache cannot be wrong about a document that the kernel does not know, with one
+// exception: if such a document was removed, an implied directory may have vanished.
 //
-// Files keep their nodes: without writeback in the kernel, an open file follows what others commit.
+// Files keep their nodes: without writeback in the kernel, an open file follows the commits of
+// others.
 #include "fuse/tree/file_system.h"
 #include "gridfs/namespace/name_mapping.h"
 
@@ -13,7 +14,8 @@ namespace gridmount::fuse {
 
 namespace {
 
-// Beside a directory of its name, a file is shown by another name. Adds the other one of the two.
+// A file has a plain name, and an escaped name beside a directory with the plain name. `shown` is
+// one of the two names. Adds the other one.
 void add_other_name(StaleEntries& stale, const ShownName& shown, bool at_root) {
   const Result<gridfs::ParsedName> parsed = gridfs::parse_name(shown.name, at_root);
   if (!parsed) return;
@@ -24,7 +26,8 @@ void add_other_name(StaleEntries& stale, const ShownName& shown, bool at_root) {
   }
 }
 
-// Makes the bucket forget what it knew of that. `paths` is null if nobody has opened the bucket.
+// Makes the bucket forget everything that the changes have made outdated. `paths` is null if nobody
+// has opened the bucket.
 void report(const std::shared_ptr<gridfs::PathNamespace>& paths, const BucketChanges& changes) {
   if (!paths) return;
   if (changes.everything || changes.links) paths->links_changed_externally();
@@ -47,7 +50,8 @@ void FileSystem::add_path_of_others(uint64_t root, std::string_view path,
     const std::string shown = gridfs::escape_component(component, at_root);
     const std::optional<uint64_t> child = table_.find_directory(parent, shown);
     if (!child || is_last) stale.nodes.insert(parent);
-    // A known directory has not gone: that would be another event. It may have other attributes.
+    // A known directory still exists, because its removal would be another event. Its attributes
+    // may have changed.
     if (child && is_last) stale.nodes.insert(*child);
     if (!child) stale.names.emplace(parent, shown);
     if (!child || is_last) stale.names.emplace(parent, gridfs::escape_shadowed_file(component));
@@ -63,7 +67,7 @@ void FileSystem::add_vanished(const ShownName& name, StaleEntries& stale) const 
   stale.names.emplace(name.parent, name.name);
   add_other_name(stale, name, parent && parent->kind == InodeKind::kBucketRoot);
   stale.nodes.insert(name.parent);
-  // They may have vanished with what was in them.
+  // The implied directories above the name may have vanished with it.
   for (const auto& implied : table_.implied_directories_above(name.parent)) {
     add_implied(implied, stale);
   }
@@ -132,8 +136,8 @@ void FileSystem::add_changes_by_others(const std::string& name, const BucketChan
 StaleEntries FileSystem::changed_by_others(const FollowedChanges& changes) {
   BucketChanges all;
   all.everything = true;
-  // The kernel may cache the replies to requests that begin when the number below has grown, so
-  // these must not come from what was known before.
+  // The kernel may cache the replies to requests that begin after changes_noted_ has grown (below).
+  // So these replies must not come from outdated data of the buckets.
   if (changes.everything) {
     for (const auto& [ino, bucket] : table_.buckets()) {
       report(buckets_.find_opened(bucket->name()), all);
@@ -142,7 +146,7 @@ StaleEntries FileSystem::changed_by_others(const FollowedChanges& changes) {
   for (const auto& [name, of_bucket] : changes.buckets) {
     report(buckets_.find_opened(name), of_bucket);
   }
-  // Each request that has read the store before this is recognized.
+  // A request that has read the store before this increment has noted a smaller number.
   changes_noted_.fetch_add(1);
   TreeReadLock lock(moves_, tree_mutex_, kWholeTree);
   StaleEntries stale;

@@ -11,8 +11,8 @@ namespace gridmount::fuse {
 
 namespace {
 
-// A revision gets another number when older ones are removed, so the same path may lead to other
-// content.
+// A revision gets another number when older revisions are removed, so the same path may lead to
+// other content.
 double control_cache_seconds(const ControlNode& view) {
   return view.is_directory ? kCacheBriefly : 0;
 }
@@ -41,7 +41,7 @@ Result<EntryReply> FileSystem::control_attributes(const ResolvedNode& node,
     return EntryReply{node.ino, generated.attributes, control_cache_seconds(generated)};
   }
   const bool has_content = node.id.type() != bson::Type::kNull;
-  // The path may lead to other content by now.
+  // The path may lead to other content now.
   Result<ControlNode> view = has_content ? control_.find_content(*paths, node.id.view())
                                          : control_.find(*paths, node.path, nullptr);
   if (view) return EntryReply{node.ino, view->attributes, control_cache_seconds(*view)};
@@ -61,7 +61,7 @@ Result<FileHandle*> FileSystem::open_control(const ResolvedNode& node, int flags
   auto handle = std::make_unique<FileHandle>();
   handle->ino = node.ino;
   handle->is_control = true;
-  // Counted before the file opens, so that the bucket is not retired in between.
+  // The handle is counted before the file opens, so that the bucket is not retired in between.
   handle->bucket = node.bucket;
   node.bucket->handles().fetch_add(1);
   handle->paths = paths;
@@ -71,7 +71,7 @@ Result<FileHandle*> FileSystem::open_control(const ResolvedNode& node, int flags
   } else {
     Result<std::shared_ptr<gridfs::File>> file = paths->open_file(node.id);
     if (!file && file.error().code() == gridfs::kFileNotFound) {
-      // On this error, a process that opens by a path looks the path up again.
+      // On this error, the kernel looks the path of an open(2) up again.
       return fail(kStaleNode, file.error().message());
     }
     if (!file) return fail(std::move(file).error());

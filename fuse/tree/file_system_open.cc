@@ -24,7 +24,7 @@ Result<FileHandle*> FileSystem::open_file(uint64_t ino,
                                           std::shared_ptr<gridfs::File> opened) {
   auto handle = std::make_unique<FileHandle>();
   handle->ino = ino;
-  // Counted before the file opens, so that the bucket is not retired in between.
+  // The handle is counted before the file opens, so that the bucket is not retired in between.
   handle->bucket = bucket;
   bucket->handles().fetch_add(1);
   handle->paths = paths;
@@ -36,7 +36,7 @@ Result<FileHandle*> FileSystem::open_file(uint64_t ino,
     handle->set_file(std::move(node->open_file));
   } else {
     if (!opened) {
-      // The kernel asks for the content only if it has none.
+      // The kernel reads the content only if its cache has none of it.
       const bool reads = is_shared() && !handle->for_writing && !seen_contents_.has(ino);
       GM_ASSIGN(opened, reads ? paths->open_file_to_read(id) : paths->open_file(id));
     }
@@ -106,7 +106,7 @@ Result<std::pair<EntryReply, FileHandle*>> FileSystem::create(uint64_t parent,
   bool existed = false;
   GM_ASSIGN(auto created, create_or_open(parent, name, mode, flags, creator, existed));
   if (!existed || (flags & O_TRUNC) == 0) return created;
-  // The kernel takes the file for new and will not truncate it.
+  // The kernel believes that the file is new, and will not truncate it.
   gridfs::AttributeChanges cut;
   cut.size = 0;
   cut.clears_set_id = true;

@@ -20,11 +20,11 @@ using gridfs::TimeUpdate;
 
 // Bytes copied per piece, so that memory use does not grow with the size of the call.
 constexpr int64_t kPieceBytes = 1 << 20;
-// Bytes copied per call. The caller continues where it ended, and other calls get their turn.
+// Bytes copied per call. The caller continues where the call ended, and other calls get their turn.
 constexpr int64_t kCopyBytesMax = 64 << 20;
 
-// Reads into memory of its own. The writer may have to wait for the memory of unwritten chunks, and
-// must not hold any of it meanwhile.
+// Returns the bytes in memory of their own. The writer may have to wait for the memory of unwritten
+// chunks, and must not hold any of that memory meanwhile.
 Result<std::vector<uint8_t>> read_piece(gridfs::File& file, int64_t offset, size_t size) {
   GM_ASSIGN(const gridfs::ReadResult read, file.read(offset, size));
   std::vector<uint8_t> bytes;
@@ -67,7 +67,7 @@ Status FileSystem::clear_set_id(FileHandle& file, const GroupCheck& may_keep_gro
   });
 }
 
-// Where the kernel collects writes, it has set the times before this call.
+// With writeback, the kernel has set the times before this call.
 Status FileSystem::fallocate(FileHandle& file, int mode, int64_t offset, int64_t size) {
   constexpr int kKnown = FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE;
   const bool punches = (mode & FALLOC_FL_PUNCH_HOLE) != 0;

@@ -13,7 +13,7 @@ namespace gridmount::fuse {
 
 namespace {
 
-// A listing must show some ino. Programs that need the right one request it.
+// A listing must show some ino. Programs that need the real ino call stat(2).
 constexpr uint64_t kUnknownNumber = UINT32_MAX;
 
 }  // namespace
@@ -35,7 +35,8 @@ Result<DirectoryHandle*> FileSystem::opendir(uint64_t ino, int flags) {
     GM_ASSIGN(std::vector<std::string> names, shown_bucket_names());
     handle = std::make_unique<DirectoryHandle>(ino, std::move(names));
   } else if (node.removed) {
-    // Somebody's working directory that was removed. It is empty.
+    // The directory was removed while somebody uses it, for example as the working directory. It is
+    // empty.
     handle = std::make_unique<DirectoryHandle>(ino, std::vector<std::string>());
   } else if (node.is_control()) {
     GM_ASSIGN(auto paths, node.bucket->paths());
@@ -71,7 +72,7 @@ Status FileSystem::readdir(DirectoryHandle& directory, uint64_t offset, bool loo
     GM_ASSIGN(std::vector<std::string> names, shown_bucket_names());
     directory.set_bucket_names(std::move(names));
   }
-  // What was read ahead is read again after this.
+  // seek() drops the entries that were read ahead, so all entries are read after this moment.
   const KnownWithoutXattrs::Moment before = moment();
   GM_TRY(directory.seek(offset, node.path));
   if (offset == 0) directory.record_read();
@@ -88,7 +89,7 @@ Status FileSystem::readdir(DirectoryHandle& directory, uint64_t offset, bool loo
         lister.add(entry, node.parent, S_IFDIR, nullptr);
         break;
       case ListedEntry::Kind::kBucket:
-        // Without attributes, because they would require opening every bucket.
+        // The entry has no attributes, because they would require opening every bucket.
         lister.add(entry, table_.ino_of_directory(node.ino, entry.name, bucket_ino(entry.name)),
                    S_IFDIR, nullptr);
         break;
@@ -96,7 +97,7 @@ Status FileSystem::readdir(DirectoryHandle& directory, uint64_t offset, bool loo
         const gridfs::Node& child = *entry.node;
         const uint32_t type = child.attributes.mode & S_IFMT;
         if (node.is_control()) {
-          // Without attributes, because they would require a look-up of each entry.
+          // The entry has no attributes, because they would require a look-up of each entry.
           lister.add(entry, table_.ino_of_directory(node.ino, entry.name, kUnknownNumber), type,
                      nullptr);
         } else if (lookup_each) {

@@ -30,7 +30,7 @@ bool FileSystem::record_close(FileHandle& file, Closing closing) {
   }
   if (!file.counts_as_reading) return false;
   if (needs_every_read() && !file.was_read) return false;
-  // For programs that were executed, the kernel reports only the end.
+  // For an executed program, the kernel reports only the last close.
   const bool was_closed = file.was_closed.exchange(true);
   if (was_closed && closing == Closing::kByAll) return false;
   return file.paths->record_read(*file.file());

@@ -1,12 +1,12 @@
-// Free space for writes: when the kernel asks, and what the answer is.
+// FileSystem: the checks of free space for writes.
 #include "fuse/tree/file_system.h"
 
 namespace gridmount::fuse {
 namespace {
 
-// How many write(2) calls of a handle lie between two forced writebacks. The kernel does not report
-// how much dirty data it has of a file. For a writer of small pieces, each forced writeback costs
-// more than the writes themselves.
+// The number of write(2) calls of a handle between two forced writebacks. The kernel does not
+// report how much dirty data it has of a file. For a writer of small pieces, each forced writeback
+// costs more than the writes themselves.
 constexpr uint32_t kWritesBetweenHandingOver = 16;
 
 }  // namespace

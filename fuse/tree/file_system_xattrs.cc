@@ -13,9 +13,10 @@ namespace gridmount::fuse {
 
 namespace {
 
-// Checks the namespaces of xattr(7). The kernel has already checked who may use which.
+// Checks the namespaces of xattr(7). The kernel has already checked who may use which namespace.
 Status check_xattr_name(std::string_view name, bool access_lists) {
-  // ls(1) requests it for every file, unless it is told once that there are none.
+  // ls(1) requests this attribute for every file, unless an error tells it that there are no
+  // labels.
   if (name == "security.selinux") {
     return fail(kNotSupported, "SELinux security labels are not supported");
   }
@@ -91,7 +92,7 @@ Status FileSystem::write_posix(uint64_t ino, const gridfs::PosixChange& change) 
   };
   Status changed = write();
   if (changed || !is_absent(changed.error())) return changed;
-  // The file has no name any more. Only the open file is left of it.
+  // The file has no name any more. Only the open file is left.
   if (node.open_file) {
     const uint32_t mode =
         unlinked_attributes(node.open_file->document(), buckets_.settings().paths).mode;

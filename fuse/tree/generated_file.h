@@ -23,12 +23,12 @@ class GeneratedFile {
 
   const std::string& text() const { return text_; }
   timespec made_at() const { return made_at_; }
-  // Returns a number that is greater by one for each further GeneratedFile.
+  // Returns the object's number. Each further GeneratedFile gets the next number.
   uint64_t serial() const { return serial_; }
 
   // Returns true if a lookup of the name should still get this object: it has not been opened yet,
-  // and it was made just now. So a program that first asks for the size and then opens, as cp(1)
-  // does, gets one file. Every later open gets a new text.
+  // and was made less than a second ago. So a program that first asks for the size and then opens,
+  // as cp(1) does, gets one file. Every later open gets a new text.
   bool is_current() const;
   void record_open() { opened_ = true; }
 

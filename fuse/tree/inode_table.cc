@@ -12,9 +12,9 @@ namespace {
 // The state of a directory that a file does not have. It is separate, so that a file's node stays
 // small: the kernel may remember millions of them.
 struct DirectoryPart {
-  std::string name;  // as the kernel has it
-  // What is appended to the parent's path: "c", or "/c" if the parent is not the root. For a node
-  // of the control directory, its path.
+  std::string name;  // the name that the kernel has
+  // The last part of the directory's path, which follows the parent's path: "c", or "/c" if the
+  // parent is not the root. For a node of the control directory, its path.
   std::string suffix;
   uint64_t wanted_ino = 0;  // of a control directory node: the ino it asked for
   bool moving = false;
@@ -451,8 +451,8 @@ InodeTable::Inode* InodeTable::find(uint64_t ino) const {
 
 InodeTable::Inode* InodeTable::add(InodeKind kind, uint64_t wanted_ino) {
   uint64_t ino = wanted_ino;
-  // The shift keeps inos positive for programs that take them for signed. The kernel passes
-  // inos on unchanged.
+  // The shift keeps inos positive for programs that treat them as signed. The kernel passes inos on
+  // unchanged.
   while (ino == 0 || (ino == kRootNode && !inodes_.empty()) || inodes_.contains(ino)) {
     ino = mix(ino, wanted_ino) >> 1;
   }

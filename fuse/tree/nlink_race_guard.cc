@@ -8,7 +8,7 @@ namespace {
 
 // The time within which the kernel has processed the reply that reports the removal of the name.
 constexpr std::chrono::seconds kPatience{1};
-// The maximum number remembered. Beyond it, the oldest are dropped.
+// The maximum number of files remembered. Beyond it, the oldest are dropped.
 constexpr size_t kRecentMax = 1024;
 
 }  // namespace

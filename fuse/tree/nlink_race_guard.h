@@ -22,8 +22,8 @@ namespace gridmount::fuse {
 
 class NlinkRaceGuard {
  public:
-  // Create a Loss before a name is removed, and destroy it after the removal. While it exists, the
-  // guard is in effect for all files. The guard must outlive it.
+  // Create a Loss before a name is removed, and destroy it after the removal. While the Loss
+  // exists, the guard is in effect for all files. The guard must outlive the Loss.
   class Loss {
    public:
     explicit Loss(NlinkRaceGuard& names) : names_(names) { ++names_.in_progress_; }

@@ -24,7 +24,7 @@ void RoomWatch::check() {
 
 void RoomWatch::check_now() {
   if (is_checking_.exchange(true)) return;
-  // Runs even if an exception is thrown.
+  // The destructor runs even if an exception is thrown.
   struct End {
     std::atomic<bool>& is_looking;
     ~End() { is_looking = false; }
