@@ -1,7 +1,7 @@
 // libfuse's callbacks. Each turns a request into a call of FileSystem, and the result into a reply.
 //
-// A reply may give the kernel a lookup count or a handle. If the reply fails, that is taken back.
-// It fails if the caller was interrupted and the kernel no longer waits.
+// A reply may give the kernel a lookup count or a handle. If the reply fails, the callback takes
+// them back. A reply fails if the caller was interrupted and the kernel no longer waits.
 #include "fuse/kernel/fuse_frontend.h"
 
 #include <fcntl.h>
@@ -210,8 +210,8 @@ void handle_getattr(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
   if (file == nullptr || !file_system_of(request).expects_room(*file)) {
     return answer_getattr(request, ino, file);
   }
-  // On a thread of its own, because the writeback by the kernel needs threads of the session. The
-  // file stays open until this request is answered.
+  // Another thread answers the request, because the writeback by the kernel needs threads of the
+  // session. The file stays open until this request is answered.
   bool added = false;
   try {
     added = context_of(request).parked_for_writes.add([=] { answer_writer(request, ino, *file); });
@@ -219,15 +219,15 @@ void handle_getattr(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
     return reply_error(request, "getattr", ino, nullptr,
                        Error(kOutOfMemory, "there is not enough memory"));
   }
-  // The mount ends.
+  // The mount is ending.
   if (!added) answer_getattr(request, ino, file);
 }
 
 // Returns true if this call removes set-user-ID although it changes no other attribute. chown(2)
-// with neither an owner nor a group does so, and others than the owner may not call it. The kernel
-// leaves both checks to the daemon. For a regular file, the kernel sends this call as a setattr of
-// the ctime alone, and sends no other call like that. It sends a setattr of nothing before it
-// writes to a regular file.
+// with neither an owner nor a group does so, and only the owner may call it. The kernel leaves both
+// checks to the daemon. For a regular file, the kernel sends this call as a setattr of the ctime
+// alone, and sends no other call like that. It sends a setattr of nothing before it writes to a
+// regular file.
 Result<bool> clears_set_id_alone(fuse_req_t request, fuse_ino_t ino, FileHandle* file, int to_set) {
   if ((to_set & ~FUSE_SET_ATTR_CTIME) != 0) return false;
   GM_ASSIGN(const EntryReply entry, file_system_of(request).getattr(ino, file));
@@ -354,15 +354,15 @@ void handle_rename(fuse_req_t request, fuse_ino_t from, const char* from_name, f
 
 void set_handle(fuse_req_t request, fuse_file_info* info, FileHandle* file) {
   info->fh = reinterpret_cast<uint64_t>(file);
-  // What the kernel has cached of the file is still right, unless others write to the store too. A
-  // file of the control directory may show a file that is being written.
+  // The kernel's cache of the file is still right, unless others write to the store too. A file of
+  // the control directory may show a file that is being written.
   FileSystem& file_system = file_system_of(request);
   info->keep_cache = file->is_control || file_system.needs_every_read() ? 0 : 1;
   if (!file_system.is_shared() || file->is_control || file_system.record_cached_content(*file))
     return;
   info->keep_cache = 0;
-  // The kernel opens files by attributes that it has cached. It asks for them before it uses them
-  // again.
+  // The kernel opens files with cached attributes. It requests dropped attributes before it uses
+  // them again.
   context_of(request).invalidate_attributes(file->ino);
 }
 
@@ -402,7 +402,7 @@ void handle_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode
 void handle_read(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset,
                  fuse_file_info* info) {
   guarded(request, "read", ino, [&] {
-    // Kept until the reply has been copied out.
+    // The result is kept until the reply has been sent.
     Result<gridfs::ReadResult> data = file_system_of(request).read(*file_of(info), offset, size);
     if (!data) return reply_error(request, "read", ino, nullptr, data.error());
     const std::vector<iovec>& pieces = data->pieces();
@@ -426,8 +426,9 @@ void handle_write(fuse_req_t request, fuse_ino_t ino, const char* bytes, size_t 
   FrontendContext& context = context_of(request);
   context.writes_begun.fetch_add(1, std::memory_order_relaxed);
   guarded(request, "write", ino, [&] {
-    // The kernel writes through to a file with such a bit. libfuse does not pass on the kernel's
-    // flag for it, so the bit is removed by this check.
+    // For a file with a set-user-ID or set-group-ID bit, the kernel sends each write(2) at once.
+    // libfuse does not pass on the kernel's flag for the removal of the bits, so this check removes
+    // them.
     if (!info->writepage && !may_keep_set_id(request)) {
       const Status cleared =
           context.file_system.clear_set_id(*file_of(info), group_check_of(request));
@@ -443,7 +444,8 @@ void handle_write(fuse_req_t request, fuse_ino_t ino, const char* bytes, size_t 
   context.bytes_written.fetch_add(size, std::memory_order_relaxed);
 }
 
-// Before the reply, so that the process that closed the file sees the new attributes.
+// Must be called before the reply, so that the process that closed the file sees the new
+// attributes.
 void record_close(fuse_req_t request, fuse_ino_t ino, FileHandle& file,
                   FileSystem::Closing closing) {
   if (file_system_of(request).record_close(file, closing)) {
@@ -457,7 +459,7 @@ void handle_flush(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
     record_close(request, ino, file, FileSystem::Closing::kByOne);
     const Status flushed = file.for_writing ? file.file()->flush() : Status();
     FileSystem& file_system = file_system_of(request);
-    // The new content is this process's own, so the kernel has it.
+    // The new content was written through this mount, so the kernel has it.
     if (file_system.is_shared() && file.for_writing && !file.is_control) {
       (void)file_system.record_cached_content(file);
     }
@@ -525,13 +527,14 @@ void handle_statfs(fuse_req_t request, fuse_ino_t ino) {
 void handle_init(void* user_data, fuse_conn_info* connection) {
   // Capabilities that are not wanted, and why:
   // - SPLICE_*: the data is in memory already, and pipes would only copy references.
-  // - AUTO_INVAL_DATA, for a store of our own: nobody changes data without telling the kernel.
+  // - AUTO_INVAL_DATA, for a store that this process owns: the kernel learns of every change of
+  //   data.
   // - WRITEBACK_CACHE, for a store that others change: the kernel would own the size and the times
-  //   of each file that it has cached, and not take over those that others set.
+  //   of each file that it has cached, and would not take over the values that others set.
   // - POSIX_LOCKS and FLOCK_LOCKS: the kernel's own locks suffice for one machine.
   // - HANDLE_KILLPRIV: fuse_frontend_compat_libfuse_3_14.cc has the better version.
-  // - ATOMIC_O_TRUNC: some time after the reply, the kernel would drop what it knows of the file
-  //   once more, and so lose what another process has written in between.
+  // - ATOMIC_O_TRUNC: some time after the reply, the kernel would drop its cache of the file once
+  //   more, and so lose what another process has written in between.
   // - ASYNC_DIO: if an asynchronous direct write continues after its call, the kernel would keep in
   //   its cache what others have read there in the meantime.
   //
@@ -560,8 +563,8 @@ void handle_init(void* user_data, fuse_conn_info* connection) {
 }  // namespace
 
 const fuse_lowlevel_ops& frontend_operations() {
-  // Left out, so that libfuse answers ENOSYS and the kernel stops asking: access (the kernel checks
-  // permissions) and locks.
+  // The operations for access (the kernel checks permissions) and for locks are left out. So
+  // libfuse answers ENOSYS, and the kernel stops asking.
   static const fuse_lowlevel_ops operations = [] {
     fuse_lowlevel_ops ops{};
     ops.init = handle_init;

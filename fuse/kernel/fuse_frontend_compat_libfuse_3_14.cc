@@ -1,8 +1,8 @@
 // The negotiation between the kernel and libfuse 3.14, with one flag that libfuse does not know.
 //
 // Once a file system supports extended attributes, the kernel asks before each write(2) whether the
-// file has `security.capability`. A write of 4 KiB then took 40 us instead of 1.3. With
-// FUSE_HANDLE_KILLPRIV_V2 it asks once per file. libfuse supports that from 3.17 on.
+// file has `security.capability`. A write of 4 KiB then took 40 us instead of 1.3 us. With
+// FUSE_HANDLE_KILLPRIV_V2 the kernel asks once per file. libfuse supports this flag from 3.17 on.
 //
 // Method: libfuse gets the first request on the connection, FUSE_INIT, while its descriptor leads
 // into a pipe. The reply gets the flag, if the kernel has offered it, and then goes to the kernel.
@@ -55,8 +55,8 @@ uint64_t number_of_offer(const fuse_buf& request) {
   return init.header.opcode == FUSE_INIT && offers ? init.header.unique : 0;
 }
 
-// Passes on what libfuse has written: the reply, and perhaps notifications of other threads.
-// Returns 0 or a negative errno.
+// Passes on the messages that libfuse has written: the reply, and perhaps notifications of other
+// threads. Returns 0 or a negative errno.
 int forward(std::string_view messages, uint64_t ino, int connection) {
   while (messages.size() >= sizeof(fuse_out_header)) {
     InitReply reply{};
@@ -72,8 +72,8 @@ int forward(std::string_view messages, uint64_t ino, int connection) {
       std::memcpy(message.data(), &reply, sizeof reply);
     }
     const bool written = write(connection, message.data(), size) == static_cast<ssize_t>(size);
-    // If the file system was unmounted in the meantime, the loop will notice it too. A notification
-    // may also be about something that the kernel does not know.
+    // If the file system was unmounted in the meantime, the loop will notice that too. The kernel
+    // may refuse a notification about a node that it does not know.
     const bool matters = is_answer && errno != ENOENT && errno != ENODEV;
     if (!written && matters) return -errno;
   }
@@ -92,7 +92,7 @@ int negotiate(fuse_session* session) {
     fuse_buf& buffer;
     ~Free() { free(buffer.mem); }
   } free_request{request};
-  // The mount has ended before it began. The loop will notice it too.
+  // The mount has ended before it began. The loop will notice that too.
   if (received <= 0) return 0;
   const int connection = fuse_session_fd(session);
   int ends[2];
@@ -104,8 +104,8 @@ int negotiate(fuse_session* session) {
   }
   const Descriptor from(ends[0]);
   const Descriptor to(ends[1]);
-  // Duplicated by dup() and not by fcntl(). Otherwise the thread sanitizer would lose track of the
-  // connection, through which threads synchronize.
+  // The descriptor is duplicated by dup() and not by fcntl(). Otherwise the thread sanitizer would
+  // lose track of the connection, through which threads synchronize.
   const Descriptor kernel(dup(connection));
   if (kernel.get() < 0 || fcntl(kernel.get(), F_SETFD, FD_CLOEXEC) < 0 ||
       dup3(to.get(), connection, O_CLOEXEC) < 0) {

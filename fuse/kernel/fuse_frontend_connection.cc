@@ -24,7 +24,8 @@ namespace {
 
 using Message = std::span<const char>;
 
-// Returns true if the handle is open for writing. For requests that begin with the handle.
+// Returns true if the handle is open for writing. `body` must be of a request that begins with the
+// handle.
 bool is_of_writer(Message body) {
   uint64_t handle = 0;
   if (body.size() < sizeof handle) return false;
@@ -34,8 +35,8 @@ bool is_of_writer(Message body) {
 }
 
 // Returns true if the request would wait for the end of a move. This holds for requests that change
-// the store, and for requests about something below the moving directory. Open files can be read
-// and written.
+// the store, and for requests about nodes in the moving directory. Open files can be read and
+// written.
 bool waits_for_move(const FileSystem& file_system, const fuse_in_header& header, Message body) {
   switch (header.opcode) {
     case FUSE_SETATTR:
@@ -70,7 +71,7 @@ bool waits_for_move(const FileSystem& file_system, const fuse_in_header& header,
 }
 
 // Turns FUSE_TMPFILE into FUSE_CREATE, which has the same request and reply. The flag O_TMPFILE
-// marks it. open(2) never passes that flag to FUSE_CREATE.
+// marks the request. open(2) never passes that flag to FUSE_CREATE.
 void translate(std::span<char> message) {
   fuse_in_header header{};
   fuse_create_in body{};
@@ -103,7 +104,8 @@ bool park(FrontendContext& context, Message message) {
 }
 
 ssize_t read_request(int connection, void* buffer, size_t room, void* user_data) {
-  // Named here, because reading is the first thing that each of libfuse's threads does.
+  // The thread is named here, because reading is the first thing that each of libfuse's threads
+  // does.
   thread_local const bool is_named = (name_this_thread("gm-fuse"), true);
   (void)is_named;
   auto& context = *static_cast<FrontendContext*>(user_data);
@@ -116,8 +118,8 @@ ssize_t read_request(int connection, void* buffer, size_t room, void* user_data)
   }
 }
 
-// Returns true for a reply, which has the number of its request. A notification, which
-// invalidates something in the kernel's cache, has none.
+// Returns true for a reply, which has the number of its request. A notification, which invalidates
+// something in the kernel's cache, has no number.
 bool is_answer(std::span<const iovec> pieces) {
   fuse_out_header header{};
   if (pieces.empty() || pieces[0].iov_len < sizeof header) return false;
@@ -143,7 +145,7 @@ RequestTurns::Kind kind_of_request(std::span<const char> message) {
     case FUSE_RELEASE:
     case FUSE_RELEASEDIR:
     case FUSE_INTERRUPT:
-      // They only tell that something has ended.
+      // These requests only report that something has ended.
       kind.is_quick = true;
       break;
     default:

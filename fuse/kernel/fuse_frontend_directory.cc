@@ -47,7 +47,8 @@ class ReplyLister : public FileSystem::Lister {
     used_ += fuse_add_direntry_plus(request_, place, room, name_.c_str(), &param, next_offset);
   }
 
-  // If the reply fails because the kernel no longer waits, it has not counted the lookups either.
+  // Sends the reply. If the reply fails because the kernel no longer waits, the kernel has not
+  // counted the lookups either.
   void reply() {
     FileSystem& file_system = file_system_of(request_);
     if (fuse_reply_buf(request_, buffer_.data(), used_) == 0) return;

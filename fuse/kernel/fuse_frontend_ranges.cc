@@ -35,7 +35,8 @@ void handle_lseek(fuse_req_t request, fuse_ino_t ino, off_t offset, int whence,
     return answer_lseek(request, ino, offset, whence, *file);
   }
   // Data that the kernel has not written back looks like a hole here. The writeback sends requests,
-  // which need threads of the session. The file stays open until this request is answered.
+  // which need threads of the session, so another thread answers this request. The file stays open
+  // until this request is answered.
   bool added = false;
   try {
     added = context_of(request).parked_for_writes.add([=] {
@@ -46,7 +47,7 @@ void handle_lseek(fuse_req_t request, fuse_ino_t ino, off_t offset, int whence,
     return reply_error(request, "lseek", ino, nullptr,
                        Error(kOutOfMemory, "there is not enough memory"));
   }
-  // The mount ends. Data that was not written back is lost anyway.
+  // The mount is ending. Data that was not written back is lost anyway.
   if (!added) answer_lseek(request, ino, offset, whence, *file);
 }
 

@@ -32,7 +32,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// So many share one commit when everybody writes. More would only wait for the processors.
+// If this many threads write, they share one commit. More threads would only wait for the
+// processors.
 constexpr unsigned kMaxThreads = 16;
 constexpr unsigned kMaxIdleThreads = 16;
 constexpr unsigned kReadAheadKib = 1024;
@@ -46,8 +47,8 @@ constexpr milliseconds kOpenFilesPatience{2'000};
 // FUSE_EXPIRE_ONLY of linux/fuse.h, since Linux 6.2. Earlier kernels do not look at the flags.
 constexpr uint32_t kExpireOnly = 1;
 
-// Collects what libfuse prints while it mounts, because its messages are the best explanation of a
-// failure.
+// Collects what libfuse prints while it mounts, because libfuse's messages are the best explanation
+// of a failure.
 thread_local std::string* mount_messages = nullptr;
 
 __attribute__((format(printf, 2, 0))) void take_libfuse_message(fuse_log_level level,
@@ -123,7 +124,7 @@ std::string join_lines(const std::string& text) {
 }
 
 // A large read is one request only if the kernel reads ahead that far. The kernel's default is 128
-// KiB. Only root may raise it. Other users keep the default.
+// KiB. Only root may raise the limit. Other users keep the default.
 void raise_read_ahead(const std::string& mount_point) {
   const std::string device = mounted_device(mount_point);
   const std::string path = "/sys/class/bdi/" + device + "/read_ahead_kb";
@@ -133,7 +134,7 @@ void raise_read_ahead(const std::string& mount_point) {
 }
 
 // Returns how many bytes the kernel is writing back at the moment, to this mount and all others. So
-// it is at least the number for this mount.
+// the result is at least the number for this mount.
 uint64_t write_back_bytes() {
   std::ifstream file("/proc/meminfo");
   uint64_t kibibytes = 0;
@@ -147,7 +148,8 @@ uint64_t write_back_bytes() {
 
 // Runs `body` in a child process that has none of our files open. So if this process is killed, the
 // child neither keeps the connection alive nor the store locked. `body` may only make system calls.
-// Returns what it returned, or false after `patience`, when the child is left alone.
+// Returns the result of `body`. If the child has not ended after `patience`, kills it, does not
+// wait for its end, and returns false.
 template <typename Body>
 bool run_in_child(milliseconds patience, Body body) {
   const pid_t child = fork();
@@ -262,7 +264,8 @@ class LibfuseSession : public Session, private KernelCache {
     std::unique_ptr<fuse_loop_config, LoopConfigDeleter> config(fuse_loop_cfg_create());
     fuse_loop_cfg_set_max_threads(config.get(), kMaxThreads);
     fuse_loop_cfg_set_idle_threads(config.get(), kMaxIdleThreads);
-    // A descriptor per thread made no difference here, neither with one client nor with four.
+    // A descriptor for each thread (clone_fd) made no difference, neither with one client nor with
+    // four.
     fuse_loop_cfg_set_clone_fd(config.get(), 0);
     int result = prepare_session(session_.get());
     if (result == 0) result = negotiate(session_.get());
@@ -277,8 +280,8 @@ class LibfuseSession : public Session, private KernelCache {
       fuse_session_unmount(session_.get());
       mounted_ = false;
     }
-    // The end of the connection has answered everything that these requests wait for, and moves
-    // have ended with the loop.
+    // The parked requests can end now. The end of the connection has answered everything for which
+    // they wait, and all moves have ended with the loop.
     context_.parked_for_writes.stop();
     context_.parked_for_move.stop();
     if (result < 0) {
@@ -291,13 +294,14 @@ class LibfuseSession : public Session, private KernelCache {
   void stop() override {
     if (wait_until_ended(milliseconds(0))) return;
     await_write_back();
-    // If no file is open, this alone ends run(), after the kernel has released everything.
+    // If no file is open, the detach alone ends run(), after the kernel has released everything.
     detached_ = detach_mount(options_.mount_point.string());
     if (!detached_) log::warn("cannot unmount {}", options_.mount_point.string());
     if (wait_until_ended(kOpenFilesPatience)) return;
     log::warn("files on {} are still open; the mount ends without them",
               options_.mount_point.string());
-    // While there still are threads that serve what these requests wait for.
+    // The parked requests end while there are threads that serve the kernel's writes, for which
+    // they wait.
     context_.parked_for_writes.stop();
     fuse_session_exit(session_.get());
     do {
@@ -319,7 +323,8 @@ class LibfuseSession : public Session, private KernelCache {
   }
 
   void expire_entry(uint64_t parent, const std::string& name) override {
-    // Not by libfuse's function for it, which has other parameters in each version.
+    // The message is written here, because libfuse's function for it has other parameters in each
+    // version.
     const auto size = static_cast<uint32_t>(name.size());
     const fuse_notify_inval_entry_out body{parent, size, kExpireOnly};
     fuse_out_header header{};
@@ -343,10 +348,10 @@ class LibfuseSession : public Session, private KernelCache {
     return true;
   }
 
-  // syncfs(2) makes the kernel queue its dirty pages but, with FUSE, does not wait for them. All of
-  // them are here when no write has been running for a while. If others go on writing, they are
-  // here when as many bytes have come as were in the queue at the beginning, because the queue
-  // keeps its order.
+  // syncfs(2) makes the kernel queue its dirty pages but, with FUSE, does not wait for them. The
+  // daemon has all these pages when no write has been running for a while. If others continue to
+  // write, the daemon has the pages when it has received as many bytes as were in the queue at the
+  // beginning, because the queue keeps its order.
   void await_write_back() {
     const char* place = options_.mount_point.c_str();
     run_in_child(kWriteBackPatience, [place] {

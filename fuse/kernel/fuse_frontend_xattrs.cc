@@ -51,7 +51,7 @@ void handle_listxattr(fuse_req_t request, fuse_ino_t ino, size_t room) {
   guarded(request, "listxattr", ino, [&] {
     const Result<std::vector<std::string>> names = file_system_of(request).listxattr(ino);
     if (!names) return reply_error(request, "listxattr", ino, nullptr, names.error());
-    // As in other file systems, only those who may read these attributes see their names.
+    // As in other file systems, only users who may read the trusted attributes see their names.
     const bool sees_trusted = fuse_req_ctx(request)->uid == 0;
     std::string list;
     for (const std::string& name : *names) {

@@ -48,7 +48,7 @@ std::vector<Mounted> list_mounted() {
     }
     fields >> type >> source;
     place = unescape(place);
-    // A mount on top hides what was mounted there before.
+    // A later mount hides the earlier mounts at the same place.
     std::erase_if(found, [&](const Mounted& mounted) { return mounted.place == place; });
     if (type == "fuse.gridmount") found.push_back({place, unescape(source), device});
   }
@@ -95,7 +95,8 @@ tl::expected<std::filesystem::path, StartFailure> check_mount_point(
     const std::filesystem::path& mount_point, const std::optional<std::filesystem::path>& store) {
   const std::string shown = mount_point.string();
   if (std::string mounted = mounted_store(shown); !mounted.empty()) {
-    // Not stat(2), which the kernel may answer from its cache long after the daemon has ended.
+    // This is not stat(2), because the kernel may answer stat(2) from its cache long after the
+    // daemon has ended.
     struct statfs unused {};
     if (statfs(shown.c_str(), &unused) != 0 && errno == ENOTCONN) {
       return refuse(ExitStatus::kMountPointBusy,

@@ -12,7 +12,7 @@
 
 namespace gridmount::fuse {
 
-// Why the start failed, and the exit status of the program.
+// The reason why the start failed, and the exit status of the program.
 struct StartFailure {
   ExitStatus status = ExitStatus::kFailure;
   std::string message;
@@ -27,14 +27,13 @@ inline tl::unexpected<StartFailure> refuse(ExitStatus status, std::string messag
 // kMountPointUnusable if the path is missing or not a directory, and with kPermissionDenied if it
 // is not accessible. Fails with kMountPointBusy if gridmount is mounted there, even if its daemon
 // was killed, or if the daemon of another FUSE mount there was killed. Fails with kFailure if the
-// directory is the folder `store`, contains it, or lies within it.
-// `store` is not set for a deployment. Accepts a directory that is not empty, as fuse3 does. The
-// mount hides its contents.
+// directory is the folder `store`, contains it, or lies within it. `store` is unset for a
+// deployment. Accepts a directory that is not empty, as fuse3 does. The mount hides its contents.
 tl::expected<std::filesystem::path, StartFailure> check_mount_point(
     const std::filesystem::path& mount_point, const std::optional<std::filesystem::path>& store);
 
-// Returns true if the kernel lists a gridmount whose source has exactly the text of `store`. Leaves
-// out mounts that another mount hides. store_mounted_at() and mounted_device() do so too.
+// Returns true if the kernel lists a gridmount whose source has exactly the text of `store`. Like
+// store_mounted_at() and mounted_device(), ignores mounts that another mount hides.
 bool is_mounted_somewhere(const std::filesystem::path& store);
 
 // Returns the store that gridmount has mounted on that directory, or an empty string if there is

@@ -18,20 +18,20 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// The number grows by one with each poll in which a request comes, and falls by two with each one
-// in which none comes. The owner polls while it is kPollsBefore or more.
+// polls_that_help_ grows by one with each wait for a request that a poll covers, and falls by
+// kPollsLost with each longer wait. The owner polls while it is kPollsBefore or more.
 constexpr int kPollsMax = 8;
 constexpr int kPollsBefore = 2;
 constexpr int kPollsLost = 2;
-// The number grows with each request of another sender than the one before, and falls by one with
-// each request of the same sender. At kCrowdMax the threads read in parallel.
+// crowd_ grows by kCrowdPerOther with each request whose sender is not the previous sender, and
+// falls by one with each other request. At kCrowdMax the threads read in parallel.
 constexpr int kCrowdPerOther = 2;
 constexpr int kCrowdMax = 8;
-// A thread that sleeps until a request comes is woken up late.
+// The delay with which a thread that sleeps until a request comes is woken up.
 constexpr std::chrono::microseconds kWakeUp{20};
 
-// Returns a number from 1 to 65,535, which State has room for. After so many threads, numbers come
-// again. If two threads have the same number, both may read at the same time, which costs time but
+// Returns a number from 1 to 65,535, which State has room for. After 65,535 threads, the numbers
+// repeat. If two threads have the same number, both may read at the same time, which costs time but
 // loses nothing.
 uint64_t number_of_this_thread() {
   return thread_number() % 65'535 + 1;
@@ -81,7 +81,7 @@ bool RequestTurns::replace(State expected, State next) {
 ssize_t RequestTurns::read(int connection, void* buffer, size_t room) {
   const uint64_t thread = number_of_this_thread();
   const State state = State::of(state_);
-  // It is back, and the turn is still its own.
+  // This thread is back, and still has the turn.
   const bool has_turn = state.owner == thread && replace(state, {thread, 0});
   if (!has_turn && (is_parallel() || !wait_for_turn(thread))) {
     return ::read(connection, buffer, room);
@@ -125,7 +125,7 @@ void RequestTurns::count_crowd(uint32_t sender) {
 }
 
 void RequestTurns::leave(uint64_t thread, int connection, bool is_quick) {
-  // In parallel nobody waits for the turn.
+  // While the threads read in parallel, nobody waits for the turn.
   if (is_parallel() || (!is_quick && has_message(connection))) {
     if (replace({thread, 0}, {}) && waiting_ > 0) {
       sem_post(standby_ != 0 ? &wakes_standby_ : &wakes_other_);
