@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The thread looks up so often to see whether it must end.
+// The interval at which the thread checks whether it must end.
 constexpr milliseconds kEventPatience{500};
 constexpr milliseconds kPauseAfterError{500};
 
@@ -83,7 +83,8 @@ void ChangeFollower::run() {
         continue;
       }
     } catch (const std::bad_alloc&) {
-      // What was told is lost, so a new stream begins, and everything is dropped.
+      // The events are lost, so a new stream begins, and reopen() reports that everything may have
+      // changed.
       log::warn(
           "there is not enough memory for the changes of others, so the change stream begins anew");
       stream_.reset();
@@ -124,7 +125,7 @@ bool ChangeFollower::reopen() {
   stream_ = *std::move(opened);
   if (has_logged_break_) log::info("the change stream works again");
   has_logged_break_ = false;
-  // The stream has begun anew, so whatever happens from now on is seen.
+  // A new stream reports all changes from now on, but not the changes before.
   if (resume_token_.view().empty() && !must_end()) {
     FollowedChanges all;
     all.everything = true;

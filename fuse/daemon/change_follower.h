@@ -1,11 +1,11 @@
-// Follows what others change in the mount's database, in a deployment that has change streams. A
-// thread waits for events and reports them.
+// Follows the changes that others make in the mount's database, in a deployment that has change
+// streams. A thread waits for events and reports them.
 //
 // If the stream breaks, the thread resumes it after the last event. If the deployment no longer has
 // the events since then, the thread opens a new stream and reports that everything may have
 // changed. So no change goes unnoticed as long as the thread runs.
 //
-// Used by one thread, except for request_end(), which is thread-safe.
+// One thread uses an object. Only request_end() is thread-safe.
 #pragma once
 
 #include <chrono>

@@ -20,7 +20,7 @@ namespace {
 
 class LogFile : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  // Both throw spdlog_ex if the file cannot be opened.
+  // The constructor and reopen() throw spdlog_ex if the file cannot be opened.
   explicit LogFile(std::string path) : path_(std::move(path)), file_(open()) {}
   void reopen() {
     auto file = open();
@@ -68,7 +68,7 @@ Status set_up_log(const GridmountOptions& options) {
   auto logger = std::make_shared<spdlog::logger>("gridmount", std::move(sink));
   logger->set_formatter(log_formatter(lead));
   logger->set_level(spdlog::level::from_str(options.log_level));
-  // Flushed at every line, so that the lines survive a crash.
+  // Lines of the level info and above are flushed at once, so that they survive a crash.
   logger->flush_on(spdlog::level::info);
   spdlog::set_default_logger(std::move(logger));
   return {};

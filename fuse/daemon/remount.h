@@ -1,5 +1,5 @@
 // mount(8)'s remount: changes the flags of an existing mount in the kernel. The daemon that serves
-// the mount is not told of this, and keeps its options. Not thread-safe.
+// the mount does not learn of the change, and keeps its options. Not thread-safe.
 #pragma once
 
 #include "fuse/kernel/mount_point.h"
@@ -7,10 +7,10 @@
 
 namespace gridmount::fuse {
 
-// Sets `ro`, `suid`, `dev`, `exec`, `sync` and their opposites to what a new mount with these
-// options would get. mount(8) passes all options that apply from now on, including those that do
-// not change. Sends requests to the daemon, and waits until it answers. Fails with kFailure, except
-// where the list says otherwise:
+// Sets `ro`, `suid`, `dev`, `exec`, `sync` and their opposites to the values that a new mount with
+// these options would get. mount(8) passes all options that apply from now on, including those that
+// do not change. Sends requests to the daemon, and waits until it answers. Fails with kFailure,
+// except where the list says otherwise:
 // - no store is mounted at the mount point (kMountPointUnusable);
 // - the user is not root (kPermissionDenied);
 // - `rw`, if the daemon was started with `ro` (kStoreReadOnly); the other flags change even so;
