@@ -63,7 +63,7 @@ int status_number(ExitStatus status) {
 
 void warn_of_options_without_effect(const std::string& uri) {
   const Result<std::vector<std::string>> options = mongo::options_without_effect(uri);
-  if (!options) return;  // not with the URI of an open store
+  if (!options) return;  // impossible with the URI of an open store
   for (const std::string& option : *options) {
     log::warn(
         "{} of the connection string has no effect: a mount reads what the primary has, and its "
@@ -78,7 +78,7 @@ Result<std::unique_ptr<engine::Store>> open_store(const GridmountOptions& option
     how.uri = *options.uri;
     how.application = "gridmount";
     how.server_timeout = options.server_timeout;
-    // A server that does not answer leaves time to ask another one.
+    // If a server does not answer, there is time left to ask another one.
     constexpr int kAnswersPerCall = 3;
     how.answer_timeout = std::max<std::chrono::milliseconds>(
         options.server_timeout / kAnswersPerCall, std::chrono::seconds(1));
@@ -92,12 +92,12 @@ Result<std::unique_ptr<engine::Store>> open_store(const GridmountOptions& option
   how.checkpoint_bytes = options.checkpoint_bytes;
   how.size_limit = options.size_limit;
   how.expiry_interval = options.expiry_interval;
-  // Locked and mounted nowhere: its last owner is about to close it.
+  // If the store is locked but mounted nowhere, its last owner is about to close it.
   return command_line::open_store(options.store, how,
                                   [&] { return is_mounted_somewhere(options.store); });
 }
 
-// The memory that each part may use. The total is --memory-max, or what the system allows.
+// Returns the memory that each part may use. The total is --memory-max, or the limit of the system.
 system::MemoryShares memory_shares(const GridmountOptions& options) {
   const uint64_t memory_bytes = options.memory_max.value_or(system::memory_limit());
   if (memory_bytes < system::kLeastMemory) {
@@ -158,8 +158,8 @@ std::shared_ptr<gridfs::ChunkCache> make_chunk_cache(engine::Store& store,
   return std::make_shared<gridfs::ChunkCache>(store, how);
 }
 
-// A new store gets its first bucket. If the creation of a store was interrupted, it is still empty.
-// A deployment gets the bucket if it does not have it.
+// Creates the first bucket of a store that is empty, because it is new or because its creation was
+// interrupted. Creates the bucket of a deployment if it does not exist.
 Status create_first_bucket(engine::Store& store, Buckets& buckets,
                            const GridmountOptions& options) {
   if (options.uri) {
@@ -180,13 +180,13 @@ Result<std::shared_ptr<MountedBucket>> root_bucket(Buckets& buckets,
                                                    const GridmountOptions& options) {
   if (!options.bucket) return std::shared_ptr<MountedBucket>();
   GM_ASSIGN(auto bucket, buckets.find(*options.bucket));
-  // Opened now, so that errors are reported before the mount exists.
+  // The bucket is opened now, so that errors are reported before the mount exists.
   GM_ASSIGN(auto paths, bucket->paths());
   (void)paths;
   return bucket;
 }
 
-// A mistyped database of a deployment would otherwise be mounted as an empty one.
+// Without this check, a mistyped database of a deployment would be mounted as an empty database.
 Status expect_buckets(Buckets& buckets, const GridmountOptions& options) {
   if (!options.uri || options.bucket) return {};
   GM_ASSIGN(const std::vector<std::string> names, buckets.names());
@@ -196,8 +196,8 @@ Status expect_buckets(Buckets& buckets, const GridmountOptions& options) {
                                         " has no bucket; 'gridmount --create' makes one");
 }
 
-// Returns null for a deployment, which drivers reach by its own servers, and if the store is
-// read-only and its medium has no room for the socket.
+// Returns null for a deployment, which drivers reach by its own servers. Also returns null if the
+// store is read-only and its socket cannot be made, unless --listen is given.
 Result<std::unique_ptr<wire::Endpoint>> start_endpoint(engine::Store& store,
                                                        const GridmountOptions& options,
                                                        const system::MemoryShares& memory) {
@@ -232,7 +232,7 @@ Result<std::unique_ptr<http::HttpServer>> start_metrics(Session& session, Bucket
   return server;
 }
 
-// Returns null without the option --http. `store` must tell the mount what clients change.
+// Returns null without the option --http. `store` must report the changes of clients to the mount.
 Result<std::unique_ptr<http::HttpServer>> start_http(WatchedStore& store, const Buckets& buckets,
                                                      const GridmountOptions& options) {
   if (!options.http.address) return std::unique_ptr<http::HttpServer>();
@@ -249,7 +249,8 @@ Result<std::unique_ptr<http::HttpServer>> start_http(WatchedStore& store, const 
     write.chunk_bytes = settings.bucket.chunk_bytes;
     write.md5 = settings.bucket.md5;
     write.paths = settings.paths;
-    // What the mount makes is not counted.
+    // The counts do not include the changes that the mount makes, so the HTTP server cannot use
+    // them.
     write.paths.changes_by_others = nullptr;
     write.upload_bytes_max = options.http.upload_bytes_max;
     site.write = std::move(write);
@@ -275,8 +276,8 @@ class ClientsEnd {
   // `endpoint` may be null.
   explicit ClientsEnd(wire::Endpoint* endpoint) : endpoint_(endpoint) {}
 
-  // Returns within a bounded time. If a command does not end although it was told to, the time left
-  // for everything else is bounded too.
+  // Returns within a bounded time. If a command does not end although it was told to, the time
+  // until the end of the process is bounded too.
   void come() {
     std::call_once(has_come_, [this] {
       is_complete_ = endpoint_ == nullptr || endpoint_->stop();
@@ -308,15 +309,15 @@ ExitStatus closing_status(const Status& closed, const Status& served,
   return ExitStatus::kOk;
 }
 
-// Destroys nothing that a command or another thread which still runs may use.
+// Ends the process without destroying objects that a command or another thread may still use.
 [[noreturn]] void end_at_once(ExitStatus status) {
   log::flush();
   _exit(status_number(status));
 }
 
-// Everything from the opened store to its end. Reports through `startup` until the mount answers.
-// `signals` is constructed when there is something to stop, and outlives the store, so that a
-// second signal can also cut short the closing of the store.
+// Mounts the opened store, serves it until the end of the mount, and closes it. Reports through
+// `startup` until the mount answers. `signals` is constructed when there is something to stop, and
+// outlives the store, so that a second signal can also cut short the closing of the store.
 ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& options,
                  Startup& startup, std::optional<Signals>& signals) {
   const system::MemoryShares memory = memory_shares(options);
@@ -372,8 +373,8 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
         file_system.changed_externally(changes).invalidate((*session)->kernel_cache());
       },
       changes_by_clients);
-  // Over a deployment, a change stream tells what others change. It begins before the kernel caches
-  // anything.
+  // Over a deployment, a change stream reports the changes of others. The stream begins before the
+  // kernel caches anything.
   ChangeFollower follower(*store, options.database, [&](const FollowedChanges& changes) {
     file_system.changed_by_others(changes).invalidate((*session)->kernel_cache());
   });
@@ -415,15 +416,15 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
   follower.request_end();
   if (chunk_cache) chunk_cache->request_end();
   signals->end_actions();
-  // Before the session is destroyed, because clients' changes are reported to it and the metrics
-  // read its operations.
+  // The servers end before the session is destroyed, because clients' changes are reported to the
+  // session and the metrics read its operations.
   const bool metrics_have_ended = !*metrics || (*metrics)->end(http::kHttpEndPatience);
   if (metrics_have_ended) metrics->reset();
   const bool http_has_ended = !*http || (*http)->end(http::kHttpEndPatience);
   if (http_has_ended) http->reset();
   clients_end.come();
   if (clients_end.is_complete()) endpoint->reset();
-  // A thread that waits for a server or a disk is left behind, with all that it may still use.
+  // A thread that waits for a server or a disk is left behind.
   const bool follower_has_ended = follower.end(kFollowerPatience);
   if (follower_has_ended && metrics_have_ended) session->reset();
   const bool cache_has_ended = !chunk_cache || chunk_cache->end(kFetchPatience);

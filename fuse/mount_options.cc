@@ -15,13 +15,13 @@ namespace {
 
 constexpr uint32_t kMaxRevisions = 10'000;
 
-// Passed on unchanged: to the kernel's mount, or to libfuse and fusermount3.
+// Options that are passed on unchanged, to the kernel's mount, or to libfuse and fusermount3.
 constexpr std::array<std::string_view, 15> kGenericFlags{
     "suid",    "nosuid", "dev",     "nodev",       "exec",       "noexec",       "async", "sync",
     "dirsync", "atime",  "noatime", "allow_other", "allow_root", "auto_unmount", "debug"};
 constexpr std::array<std::string_view, 4> kGenericValues{"context", "fscontext", "defcontext",
                                                          "rootcontext"};
-// In effect anyway, or handled by gridmount. libfuse knows none of them.
+// Options that are in effect anyway, or that gridmount handles itself. libfuse knows none of them.
 constexpr std::array<std::string_view, 7> kNotHandedOn{
     "default_permissions", "defaults",    "relatime",     "nodiratime",
     "norelatime",          "strictatime", "nostrictatime"};

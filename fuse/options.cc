@@ -84,7 +84,7 @@ std::vector<std::string> take_long_options(const CLI::App& app,
   return taken;
 }
 
-// One line per status.
+// Returns one line for each status.
 std::string exit_status_table() {
   static constexpr std::array<std::pair<ExitStatus, const char*>, 18> kLines{{
       {ExitStatus::kOk, "mounted (in the background), or unmounted cleanly (-f)"},
@@ -144,7 +144,7 @@ Status check_fits(const CLI::App& app, bool is_deployment) {
   return {};
 }
 
-// Takes the database and the password of the connection string.
+// Sets the database and the connection string, with its password.
 Status read_uri(const CLI::App& app, const std::string& uri, const std::string& password_file,
                 GridmountOptions& options) {
   GM_ASSIGN(const std::string database, mongo::database_of(uri));
@@ -338,7 +338,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   if (options.memory_max && *options.memory_max < system::kLeastMemory) {
     return fail(ErrorCode::kBadValue, "--memory-max must be 96M or more");
   }
-  // Written so that "nan" is refused too.
+  // This form of the condition also refuses "nan".
   if (!(checkpoint_seconds >= kMinCheckpointSeconds &&
         checkpoint_seconds <= kMaxCheckpointSeconds)) {
     return fail(ErrorCode::kBadValue, "--checkpoint-interval must be from 0.01 to 3600 seconds");
@@ -369,7 +369,8 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   if (is_deployment) GM_TRY(read_uri(app, store, password_file, options));
   options.remount =
       std::find(mount_options.begin(), mount_options.end(), "remount") != mount_options.end();
-  // A look at other people's files is not to change them, unless somebody asks for it.
+  // The files of a deployment may belong to others, so reads do not change atimes unless an option
+  // asks for it.
   if (options.uri) options.access_times = false;
   for (const std::string& option : mount_options) GM_TRY(parse_mount_option(option, options));
   if (options.at) options.read_only = true;
@@ -380,7 +381,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   if (options.create && options.read_only) {
     return fail(ErrorCode::kBadValue, "--create excludes -o ro and -o at=");
   }
-  // Checked before the store is created.
+  // The name is checked before the store is created.
   if (options.create && options.bucket) {
     if (const Status named = check_bucket_name(options.database, *options.bucket); !named) {
       return fail(ErrorCode::kBadValue,
@@ -401,7 +402,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   options.md5 = !no_md5;
   options.cache_time = std::chrono::milliseconds(std::llround(cache_seconds * 1000));
   options.server_timeout = std::chrono::milliseconds(std::llround(server_seconds * 1000));
-  // Made absolute, because the daemon changes its working directory.
+  // The paths are made absolute, because the daemon changes its working directory.
   std::error_code error;
   options.store = options.uri ? std::filesystem::path(command_line::without_secrets(store))
                               : std::filesystem::absolute(store, error).lexically_normal();

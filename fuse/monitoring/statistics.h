@@ -104,7 +104,7 @@ class Statistics {
 
 // Measures an operation from construction until its reply, or to the end of the scope if there is
 // no reply. The measurement ends just before the reply is sent, because the program that gets the
-// reply may run before the thread that replied. That thread's wait for the processor is no part of
+// reply may run before the thread that replied. That thread's wait for the processor is not part of
 // the operation.
 //
 // A thread has at most one Measurement at a time. Not thread-safe.
