@@ -17,8 +17,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 TABLES = HERE / "README.md"
 CHART = HERE.parents[1] / "doc" / "speed.svg"
 
-# The rows of "Many names" that are shown, and what they are called. Of folders that of 1,000 files: the
-# pass-through slows down with their number.
+# The rows of "Many names" that are shown, and their labels. The rows of folders are those of a
+# folder of 1,000 files, because the pass-through slows down with the number of files.
 NAMES = {
     "folder of 1,000: create an empty file": "create a file",
     "folder of 1,000: delete": "delete a file",
@@ -31,7 +31,7 @@ NAMES = {
     "repository of 10,000: git clone": "git clone",
     "repository of 10,000: git status, cold": "git status, cold",
 }
-# The same of "A million documents".
+# The same for "A million documents".
 DOCUMENTS = {
     "insert, single": "insert",
     "insert, single, durable": "insert, durable",

@@ -23,7 +23,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Keeps what is read. JSON is kept as the equivalent BSON.
+// Keeps the documents that are read. JSON is kept as the equivalent BSON.
 class Keep : public Reader {
  public:
   void take(bson::View document) override { documents_.emplace_back(document); }

@@ -39,7 +39,7 @@ class Statement {
   }
   void bind(int at, double number) { check(sqlite3_bind_double(statement_, at, number)); }
 
-  // Returns whether there is a row.
+  // Returns true if there is a row.
   bool step() {
     const int code = sqlite3_step(statement_);
     if (code != SQLITE_ROW && code != SQLITE_DONE) check(code);

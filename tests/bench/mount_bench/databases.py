@@ -28,7 +28,7 @@ BLOCK_BYTES = 4096
 LOG_LINE_BYTES = 80
 ROWS_IN_LARGE_TRANSACTION = 1000
 WAIT_SECONDS_MAX = 60.0
-# PostgreSQL refuses to be root's.
+# PostgreSQL refuses to run as root.
 SERVER_USER = 65534 if os.geteuid() == 0 else None
 PGBENCH_CLIENTS = (1, 4)
 
@@ -58,7 +58,7 @@ class WrongData(Exception):
 
 @dataclass(frozen=True)
 class DatabaseSizes:
-    operations: int  # with an fsync each; rows without one do more of them
+    operations: int  # with an fsync each; rows without fsync do more operations
     overwrite_mib: int
     pgbench_seconds: int
 
@@ -345,7 +345,7 @@ def postgres_group(system, sizes):
                     tps = float(re.search(r"^tps = ([\d.]+)", printed, re.MULTILINE).group(1))
                     return done
 
-                # Its own rate leaves out the time to connect.
+                # The rate that pgbench prints leaves out the time to connect.
                 _, written = Meter(system, server.pids).measure(bench)
                 results[f"postgres-{clients}"] = (tps, written)
                 transactions += done
@@ -373,8 +373,9 @@ def log_group(system, sizes):
     path = os.path.join(system.root, "app.log")
     lines = [f"{number:079d}\n".encode() for number in range(sizes.operations)]
     expect({len(line) for line in lines}, {LOG_LINE_BYTES}, "bytes of a line")
-    # Made before it is opened to append: what libfuse's example makes with O_APPEND, it appends
-    # whole pages to, because with a write-back cache only its open() leaves O_APPEND to the kernel.
+    # The file is made before it is opened for appending. libfuse's example appends whole pages to a
+    # file that it has made with O_APPEND, because with a write-back cache only its open() leaves
+    # O_APPEND to the kernel.
     with open(path, "xb"):
         pass
     fd = os.open(path, os.O_WRONLY | os.O_APPEND)
@@ -433,7 +434,8 @@ def overwrite_group(system, sizes):
     return results
 
 
-# {group: of a started mounts.Folder and the sizes, {measure key: (rate, Written)}}
+# {group: function of a started mounts.Folder and the sizes, which returns {measure key: (rate,
+# Written)}}
 DATABASE_GROUPS = {
     "sqlite-wal": sqlite_group("wal"),
     "sqlite-rollback": sqlite_group("delete"),

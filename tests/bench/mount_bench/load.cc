@@ -16,11 +16,11 @@
 //   load delete FOLDER COUNT             unlink
 //   load descend FOLDER DEPTH            mkdir in mkdir, with an empty file in each
 //
-// And two that go on until their standard input ends. "seconds" is then the longest of their
-// operations.
+// Two more commands run until their standard input ends or has data. Their "seconds" is the
+// duration of the longest operation.
 //
 //   load longest-read FOLDER COUNT       open, read, close of COUNT files in turn
-//   load longest-create FOLDER           create, close and unlink of a file, each an operation
+//   load longest-create FOLDER           create and close, then unlink of a file: two operations
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -143,7 +143,7 @@ class NamesBench(Bench):
     def deep(self, system, folder, size):
         rates = {"descend": self._rate("descend", folder, size)}
         self._make_cold(system)
-        # The folders, the file in each, and the folder at the top and the one at the end.
+        # Each level has a folder and a file. `folder` itself is one name more.
         names = 2 * size + 1
         rates["find-cold"] = names / self._seconds("find", folder, names=names)
         os.sync()
@@ -192,7 +192,7 @@ class NamesBench(Bench):
             self._rate("create-empty", inner, size // parts)
         os.sync()
         result = {}
-        # Away and back, beside the one and beside the other.
+        # Moves the folder away beside the one program, and back beside the other.
         for (watcher, *arguments), target in (
             (("longest-read", READ_FILES), top + "-moved"), (("longest-create",), top),
         ):

@@ -48,7 +48,7 @@ def render(samples, measures=MEASURES):
             + [_ratio(ratio(rates, other, measure.is_time)) for other in ("passthrough", "plain")]
             + [_floor(measure, ratio(rates, "passthrough")), _spread(samples[measure.key])]
         )
-    # Without floors, or with one round, there is nothing to say in a column.
+    # Leaves out columns without entries: there may be no floors, or only one round.
     kept = [column for column in range(len(header)) if any(row[column] for row in rows[1:])]
     rows = [[row[column] for column in kept] for row in rows]
     header = rows[0]

@@ -8,7 +8,8 @@
 namespace gridmount::bench {
 namespace {
 
-// Of the operation and of all commands of a kind, as the file has them, the share of each command.
+// Replaces the time of all commands of one kind, as the file has it, by the time of one command.
+// Divides the rest of the operation's time equally among the commands.
 void spread_rest(OperationCost& operation, double commit_us) {
   double known = operation.commits() * commit_us;
   double commands = 0;
@@ -77,7 +78,7 @@ Costs read_costs(const std::filesystem::path& path) {
       command.command = first;
       fields >> command.collection >> command.filter >> where >> command.count >> command.server_us;
       command.in_transaction = where == "inside";
-      // Two decimals of a number may be none.
+      // A rare command may have the count 0.00, because counts are rounded.
       if (command.count > 0) operation->commands.push_back(command);
     } else {
       fields.setstate(std::ios::failbit);

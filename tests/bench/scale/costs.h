@@ -1,4 +1,4 @@
-// What operations of a mount cost a server. Reads the output of tests/bench/scale/measure.
+// The costs of a mount's operations for a server. Reads the output of tests/bench/scale/measure.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ struct CommandCost {
 };
 
 struct OperationCost {
-  double server_us = 0;  // all that the server did, including what no command counts
+  double server_us = 0;  // all work of the server, including work that no command counts
   double mount_us = 0;
   double bytes_in = 0;  // to the server
   double bytes_out = 0;

@@ -23,7 +23,7 @@ namespace {
 
 using Weights = std::map<std::string, double>;
 
-// Operations of a hundred.
+// How many of a hundred operations are of each kind.
 const std::map<std::string, Weights>& mixes() {
   static const std::map<std::string, Weights> kMixes{
       {"names", {{"lookup", 60}, {"lookup-nothing", 15}, {"attributes", 20}, {"list", 5}}},
@@ -57,8 +57,8 @@ struct Arguments {
   std::vector<int> shards{1, 2, 4, 8, 16};
   Cluster cluster;
   Load load;
-  // A cluster carries as many mounts as do not make operations take longer than this, by the time
-  // that they take with one mount.
+  // A cluster carries the greatest number of mounts with which the mean time of an operation is at
+  // most this multiple of the mean time with one mount.
   double slower_max = 2;
   int mounts_max = 8192;
   double memory_gib = 64;
@@ -115,10 +115,11 @@ Arguments parse(int argc, char** argv) {
 struct Carried {
   int mounts = 0;
   Outcome alone;    // with one mount
-  Outcome outcome;  // with as many as it carries
+  Outcome outcome;  // with `mounts` mounts
 };
 
-// The greatest number of mounts with which no operation takes too long on average, to an eighth.
+// Returns the greatest number of mounts with which an operation does not take too long on average
+// (Arguments::slower_max). The number is exact to an eighth.
 Carried carried(const Costs& costs, const Cluster& cluster, Load load, const Arguments& arguments) {
   Carried best;
   const auto fits = [&](int mounts) {
@@ -165,7 +166,8 @@ void print_mix(const std::string& mix, const Costs& costs, const Arguments& argu
   std::cout << aligned(lines, 3) << '\n' << std::flush;
 }
 
-// A name is found without the disk while its document and its index entries are in memory.
+// Prints how many files have their names in memory. A shard finds such a name without its disk,
+// because the document and its index entries are in the cache.
 void print_files(const Costs& costs, const Arguments& arguments) {
   const auto files = costs.bytes.find("files");
   const auto indexes = costs.bytes.find("files-indexes");

@@ -19,11 +19,12 @@ namespace {
 constexpr double kMebibyte = 1024.0 * 1024.0;
 constexpr double kMillisecond = 1e-3;
 constexpr double kMicrosecond = 1e-6;
-// Of all operations, those that are not counted, because the queues are still filling.
+// The share of operations that are not counted, because the queues are still filling.
 constexpr double kWarmUpPart = 0.2;
 constexpr double kLatePart = 0.99;
 
-// What follows. Copies share it, because a chain of steps copies it often.
+// A function that is called when a step has ended. Copies share the function, because a chain of
+// steps copies it often.
 class Then {
  public:
   template <typename Call>
@@ -64,7 +65,7 @@ class Clock {
   std::priority_queue<Event> events_;
 };
 
-// Serves `width` at a time, the others wait in order.
+// Serves `width` customers at a time. The others wait in order.
 class Queue {
  public:
   Queue(Clock& clock, int width) : clock_(&clock), width_(width), free_(width) {}
@@ -225,12 +226,13 @@ class Simulation {
         break;
     }
     if (command.collection != "directories") return {places.directory};
-    // In a transaction, every second look at a directory is at that which changes.
+    // In a transaction, every second command on `directories` concerns the directory that changes.
     const bool own = command.command == "update" || (command.in_transaction && number % 2 == 0);
     return {own ? places.parent : places.directory};
   }
 
-  // What finds nothing on a shard costs that shard as much as the search for one name.
+  // If a command goes to several shards, each of them pays for a search that finds nothing. The
+  // rest of the cost is divided among them.
   Sent sent(const CommandCost& command, std::vector<int> shards, double bytes) const {
     Sent one;
     one.writes =
@@ -255,8 +257,8 @@ class Simulation {
 
   // --- Operations.
 
-  // The operation's commands: those outside of transactions, then its transactions. One that
-  // commits more seldom than once is done as many times as it takes for one commit.
+  // The operation's commands: those outside of transactions, then its transactions. If an operation
+  // commits only every few times, the plan has as many operations as one commit needs.
   struct Plan {
     std::vector<Sent> reads;
     std::vector<Transaction> transactions;
@@ -274,7 +276,8 @@ class Simulation {
     double all = 0;
     for (const CommandCost& each : cost.commands) all += is_content(each) ? each.count : 0;
     const double bytes = cost.bytes_in + cost.bytes_out;
-    // A transaction of names and one of content, if both are there.
+    // If the operation commits more than once, it has one transaction for names and one for
+    // content.
     Transaction names;
     Transaction content;
     for (const CommandCost& each : cost.commands) {
@@ -313,7 +316,7 @@ class Simulation {
     for (const CommandCost& each : cost.commands) commands += each.count;
     return std::max(commands, 1.0);
   }
-  // A whole number that is `count` on average.
+  // Returns a random whole number whose mean is `count`.
   int drawn(double count) {
     const double whole = std::floor(count);
     const double part = std::uniform_real_distribution<double>(0, 1)(random_);
@@ -359,14 +362,14 @@ class Simulation {
     return own[std::uniform_int_distribution<size_t>(0, own.size() - 1)(random_)];
   }
 
-  // One after the other.
+  // Sends the commands one after the other.
   void send_all(const std::vector<Sent>& commands, size_t index, Then then) {
     if (index == commands.size()) return then();
     send(commands[index],
          [this, &commands, index, then = std::move(then)] { send_all(commands, index + 1, then); });
   }
 
-  // To all of its shards at once. Ends when the last one has answered.
+  // Sends the command to all of its shards at once. Calls `then` when the last shard has answered.
   void send(const Sent& command, Then then) {
     auto left = std::make_shared<size_t>(command.shards.size());
     const Then answered = [left, then = std::move(then)] {
@@ -385,9 +388,10 @@ class Simulation {
 
   double half_trip() const { return cluster_.round_trip_ms * kMillisecond / 2; }
 
-  // Source: MongoDB's two-phase commit. One shard that was written to commits alone, after those
-  // that were only read. Several have a coordinator: it stores who takes part, lets all prepare,
-  // stores the decision, and answers; then all commit.
+  // Source: MongoDB's two-phase commit. If only one shard was written to, it commits alone, after
+  // the shards that were only read. Several written shards have a coordinator. The coordinator
+  // stores the list of participants, lets all of them prepare, stores the decision and answers.
+  // Then all commit.
   void commit(const Transaction& transaction, Then then) {
     std::set<int> taking_part;
     std::set<int> written;

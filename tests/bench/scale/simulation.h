@@ -1,9 +1,9 @@
-// Simulates a sharded cluster that mounts use. Events happen in the order of their times. There are
-// queues for the processors and the links of shards, for each mount's transactions, and for
-// directories that change.
+// Simulates a sharded cluster that mounts use. Events happen in the order of their times. The
+// processors and the links of shards, each mount's transactions, and directories that change have
+// queues.
 //
-// What a command costs a shard is measured (costs.h). The shard keys decide to which shards a
-// command goes.
+// The costs of commands were measured (costs.h). The shard keys decide to which shards a command
+// goes.
 #pragma once
 
 #include <cstdint>
@@ -48,9 +48,9 @@ struct Load {
 struct Outcome {
   double operations_s = 0;
   double mean_ms = 0;
-  double late_ms = 0;  // one of a hundred operations takes longer
-  // "shard 0 CPU" -> the share of the time in which it is busy. For the queues of mounts and of
-  // directories, this is the mean.
+  double late_ms = 0;  // the 99th percentile
+  // "shard 0 CPU" -> the share of the time in which it is busy. The queues of all mounts, and those
+  // of their directories, have one entry with the mean.
   std::map<std::string, double> busy;
 };
 

@@ -39,7 +39,7 @@ struct Arguments {
   uint32_t echo_bytes = 0;
 };
 
-// A mounted store. Store and mount point are in a folder of its own that is removed again.
+// A mounted store. The store and the mount point are in a new folder, which the destructor removes.
 class MountedStore {
  public:
   MountedStore(const std::filesystem::path& temp, const std::string& gridmount)
@@ -50,7 +50,7 @@ class MountedStore {
     daemon_.stop();
     std::error_code ignored;
     std::filesystem::remove_all(store(), ignored);
-    std::filesystem::remove(mount_point(), ignored);  // never removes what is mounted there
+    std::filesystem::remove(mount_point(), ignored);  // fails while the store is mounted
     std::filesystem::remove_all(folder_ / "sockets", ignored);
     std::filesystem::remove(folder_, ignored);
   }
