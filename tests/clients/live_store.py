@@ -33,7 +33,7 @@ from certificates import make_certificates
 from mounts import Gridmount
 
 PASSWORD = "pass:word/ü"
-# In the database `test`. `both` may use either mechanism.
+# The users of the database `test`. `both` may use either mechanism.
 USERS = {
     "both": {"roles": ["readWrite"]},
     "sha1": {"roles": ["readWrite"], "mechanisms": ["SCRAM-SHA-1"]},

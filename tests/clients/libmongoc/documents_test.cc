@@ -1,5 +1,5 @@
 // Goal: documents, indexes, pipelines and cursors work with libmongoc's functions.
-// Method: what is written is read back, over the socket of a mounted store.
+// Method: the tests write and read over the socket of a mounted store.
 #include <gmock/gmock.h>
 
 #include <deque>

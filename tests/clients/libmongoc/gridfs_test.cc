@@ -1,5 +1,6 @@
-// Goal: GridFS works in both directions: what libmongoc stores is a file in the mount, and a file
-// in the mount can be read by libmongoc. The tests use its bucket and its older functions.
+// Goal: GridFS works in both directions: a file that libmongoc stores is in the mount, and
+// libmongoc can read a file of the mount. The tests use the library's bucket functions and its
+// older functions.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 

@@ -58,7 +58,7 @@ std::string environment(const char* name);
 std::string certificate(const std::string& name);  // returns its path
 std::string in_mount(const std::string& name);     // returns the path of a file of the bucket `fs`
 
-// Escapes hosts that are paths, and passwords, for a URI.
+// Escapes a password, or a host that is a path, for a URI.
 std::string escaped(std::string_view text);
 
 Document document(std::string_view json);

@@ -1,5 +1,5 @@
 // Goal: authentication over TCP, the permissions of roles, and certificates of both sides work.
-// Both valid and invalid ones are tested.
+// Method: valid and invalid passwords, commands and certificates.
 #include <gmock/gmock.h>
 
 #include "tests/clients/libmongoc/mongoc_fixture.h"

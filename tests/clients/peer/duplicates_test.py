@@ -122,7 +122,7 @@ ADMINISTRATION = [
     ({"getLog": "global"}, "getLog", "global"),
     ({"top": 1}, "top", 1),
 ]
-# Where MongoDB 6.0.5 takes one of the two: here they are refused.
+# MongoDB 6.0.5 uses one of the two keys here. This server refuses the command.
 TAKES_ONE = "an option of the stage given twice is refused"
 OTHER_CODE = "it has a code of its own (2) for names of users and roles"
 DIFFERENCES = {

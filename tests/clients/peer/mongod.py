@@ -122,8 +122,8 @@ class Mongod:
         raise RuntimeError(f"mongod does not answer:\n{self.log()}")
 
     def _command(self):
-        # So that no server is left when a test is killed. Not by a function of Python between fork
-        # and exec, which may wait for ever for a lock that another thread held.
+        # setpriv kills the server if the test is killed. A function of Python between fork and exec
+        # could not do this safely, because it may wait forever for a lock that another thread held.
         command = ["setpriv", "--pdeathsig", "KILL", os.environ["MONGOD"]]
         command += ["--dbpath", self.temp, "--bind_ip", "127.0.0.1"]
         command += ["--port", self.address.rpartition(":")[2]]

@@ -60,7 +60,8 @@ def read_commands():
         yield f"find {database}.{collection}", database, {"find": collection, "limit": 1}
         yield f"insert {database}.{collection}", database, {
             "insert": collection,
-            # No user and no entry of a profile: it is only to be asked for.
+            # This document is neither a user nor an entry of a profile. The command tests only the
+            # permission.
             "documents": [{"_id": {"$bad": 1}}],
         }
         yield f"remove {database}.{collection}", database, {

@@ -10,7 +10,7 @@ import pymongo
 
 PASSWORD = os.environ["CLIENT_PASSWORD"]
 SELECTION_MS = 10_000
-# Refused connections are tried again until then.
+# The driver retries refused connections for this time.
 REFUSAL_MS = 1_000
 
 

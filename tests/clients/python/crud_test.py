@@ -207,7 +207,7 @@ class Crud(ClientCase):
         careless = self.items.with_options(write_concern=pymongo.WriteConcern(w=0))
         for i in range(50):
             self.assertFalse(careless.insert_one({"_id": i % 25}).acknowledged)
-        # On the same connections: each answer belongs to its question.
+        # Uses the same connections, so each reply must belong to its request.
         self.assertEqual(self.items.count_documents({}), 25)
         durable = self.items.with_options(write_concern=pymongo.WriteConcern(w=1, j=True))
         self.assertTrue(durable.insert_one({"_id": 25}).acknowledged)

@@ -83,7 +83,7 @@ class GridFs(ClientCase):
             self.assertEqual(stream.read(), b"revision %d" % number)
         with open(self.path("python-revised"), "rb") as file:
             self.assertEqual(file.read(), b"revision 2")
-        # A change through the mount is of the newest one.
+        # A change through the mount changes the newest revision.
         with open(self.path("python-revised"), "ab") as file:
             file.write(b" and more")
         self.assertEqual(self.fs.get_last_version("python-revised").read(), b"revision 2 and more")

@@ -32,7 +32,7 @@ class Indexes(ClientCase):
         self.assertEqual(listed["at_1"]["expireAfterSeconds"], 3600)
         self.assertEqual(listed["d_1"]["partialFilterExpression"], {"d": {"$gt": 5}})
         self.assertEqual(self.items.index_information()["a_1"]["key"], [("a", 1)])
-        # Making it again changes nothing; another one of its name is refused.
+        # Making the index again changes nothing. Another index with the same name is refused.
         self.assertEqual(self.items.create_index("a"), "a_1")
         with self.assertRaises(OperationFailure) as conflict:
             self.items.create_index("z", name="a_1")
