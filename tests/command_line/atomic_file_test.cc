@@ -1,5 +1,5 @@
-// Goal: a file has its name only when it is complete, nothing is left of one that is not, and
-// neither devices nor links nor permissions are lost. Method: real files in a folder of the test.
+// Goal: a file gets its name only when it is complete, an incomplete file leaves nothing behind,
+// and devices, links and permissions are kept. Method: real files in a folder of the test.
 #include "command_line/atomic_file.h"
 
 #include <fcntl.h>

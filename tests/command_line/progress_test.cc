@@ -1,7 +1,7 @@
-// Goal: the progress line shows what is done in the form that its header shows, appears only where
-// and when it should, fits into the terminal, and is erased before other output.
+// Goal: the progress line has the form that progress.h shows, appears only on terminals and for
+// long work, fits into the terminal, and is erased before other output.
 //
-// Method: a Progress with a clock of the test writes into a pipe, which the test reads.
+// Method: a Progress whose clock the test sets writes into a pipe, which the test reads.
 #include "command_line/progress.h"
 
 #include <fcntl.h>
@@ -45,7 +45,7 @@ class ProgressTest : public ::testing::Test {
     }
     return text;
   }
-  // Returns what stands on the line after the last time that it was erased.
+  // Returns the text of the line since it was last erased.
   std::string line() {
     const std::string text = written();
     const size_t erased = text.rfind("\033[K");
@@ -130,7 +130,7 @@ TEST_F(ProgressTest, End_ErasesIt) {
     progress.add(kMebibyte);
   }
   EXPECT_THAT(written(), EndsWith("\r\033[K"));
-  hide_progress();  // there is none
+  hide_progress();  // no line is shown
   EXPECT_EQ(written(), "");
 }
 
