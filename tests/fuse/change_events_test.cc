@@ -1,5 +1,5 @@
-// Goal: each event of a change stream becomes exactly the change of the bucket that it means, and
-// what is malformed or unknown becomes a change of everything. Method: events as a server of
+// Goal: each event of a change stream becomes exactly the change of the bucket that it describes,
+// and a malformed or unknown event becomes a change of everything. Method: events as a server of
 // version 6.0 sends them, written as JSON.
 #include "fuse/tree/change_events.h"
 

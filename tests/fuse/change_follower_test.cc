@@ -1,6 +1,6 @@
-// Goal: the follower reports each change, goes on where a broken stream was, reports that
-// everything may have changed if it cannot, and ends without waiting for a server. Method: a store
-// whose change streams are written down in advance.
+// Goal: the follower reports each change, and continues at the position of a broken stream. If it
+// cannot, it reports that everything may have changed. It ends without waiting for a server.
+// Method: a store whose change streams the test has written in advance.
 #include "fuse/daemon/change_follower.h"
 
 #include <gmock/gmock.h>
@@ -24,12 +24,12 @@ using testing::IsEmpty;
 
 constexpr seconds kPatience{30};
 
-// What a stream does at each call of next(): returns an insert of a file of that name, or fails.
+// The result of one call of a stream's next(): an insert of a file with this name, or an error.
 struct Step {
   std::string filename;
   ErrorCode error{};
 };
-// What the store does at each call of watch().
+// The result of one call of the store's watch().
 struct Opening {
   ErrorCode error{};
   std::vector<Step> steps;  // then the stream waits
@@ -54,12 +54,12 @@ class ScriptedDeployment final : public engine::Store {
     return std::unique_ptr<engine::ChangeStream>(
         std::make_unique<Stream>(*this, std::move(opening.steps)));
   }
-  // Where the streams began; -1 is nowhere.
+  // Returns the position that each call of watch() named; -1 if it named none.
   std::vector<int> places() {
     const std::lock_guard lock(mutex_);
     return places_;
   }
-  // Makes the streams answer no more.
+  // From now on the streams do not answer.
   void hang() {
     const std::lock_guard lock(mutex_);
     hangs_ = true;
@@ -147,7 +147,7 @@ class ChangeFollowerTest : public testing::Test {
     follower_->open();
     follower_->begin();
   }
-  // Waits until so many changes were reported.
+  // Waits until `count` changes were reported, but not longer than kPatience. Returns them.
   std::vector<std::string> seen(size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, kPatience, [&] { return seen_.size() >= count; });

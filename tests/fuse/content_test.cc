@@ -156,7 +156,8 @@ TEST_F(ContentTest, OpenWithTruncate_EmptiesTheFile) {
   EXPECT_EQ(read_file(at("file")), "");
 }
 
-// POSIX does not define this. Linux empties the file, so the kernel assumes that it is empty.
+// POSIX does not define O_TRUNC with O_RDONLY. Linux empties the file, so the kernel assumes that
+// the file is empty.
 TEST_F(ContentTest, OpenForReadingWithTruncate_EmptiesTheFile) {
   write_file(at("file"), std::string(300'000, 'x'));
   const int fd = open(at("file").c_str(), O_RDONLY | O_TRUNC);
@@ -271,8 +272,8 @@ TEST_F(ContentTest, Writing_MovesModificationTime) {
   EXPECT_EQ(stat_of(at("file")).st_mtim.tv_nsec, written.tv_nsec);
 }
 
-// As on local file systems, except for truncate(2): the kernel holds the times, and asks for new
-// ones only for ftruncate(2).
+// The times change as on local file systems, except after truncate(2). The kernel keeps the times
+// of the file, and asks for new ones only after ftruncate(2).
 TEST_F(ContentTest, TruncatedToTheSameSize_IsModified) {
   write_file(at("file"), "hello");
   const auto has_changed = [&](const std::function<void()>& change) {
@@ -397,8 +398,8 @@ TEST_F(ContentTest, CopyFileRange_CopiesDataAndHoles) {
   close(to);
 }
 
-// Each call waits for the kernel to write back its data. The daemon's other threads must accept
-// that.
+// Each call waits for the kernel to write back its data. The daemon must have threads left to
+// receive this data.
 TEST_F(ContentTest, SeekHole_ByMoreThreadsThanTheDaemonHas_IsAnswered) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 32; ++i) {

@@ -38,7 +38,7 @@ TEST(CrashMountTest, PowerLossOrKill_AtAnyPoint_LeavesWhatTheCallsHavePromised) 
   EXPECT_EQ(result.broken, 0) << result.first;
 }
 
-// For cases in which fewer images are broken.
+// Use this for faults that break few images.
 void expect_any_broken(CrashMountRun run) {
   run.images = kCanaryImages;
   run.broken_enough = 1;

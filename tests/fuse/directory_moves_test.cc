@@ -25,7 +25,7 @@ class DirectoryMovesTest : public testing::Test {
     WriterLock lock(tree_);
     moves_.end();
   }
-  // Returns whether a thread that runs `call` waits for the end of the move.
+  // Expects that a thread that runs `call` waits for the end of the move.
   template <typename Call>
   void expect_waits(Call call) {
     std::atomic<bool> done = false;
@@ -33,7 +33,7 @@ class DirectoryMovesTest : public testing::Test {
       call();
       done = true;
     });
-    // Gives the call time to go wrong. A call that waits is never mistaken for one that does not.
+    // Gives a wrong call time to return. A correct call waits however slow the machine is.
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     EXPECT_FALSE(done);
     end_move();

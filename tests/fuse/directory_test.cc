@@ -118,7 +118,7 @@ TEST_F(DirectoryTest, RenamedWhileListing_GoesOn) {
   for (int i = 0; i < 3000; ++i) EXPECT_TRUE(seen.contains("file" + std::to_string(i))) << i;
 }
 
-// A listing fills the kernel's caches, also with what has changed since it began.
+// A listing fills the kernel's caches, also with nodes that have changed since the listing began.
 TEST_F(DirectoryTest, ChangedWhileListing_IsNotShownAsItWas) {
   make_files("folder", 1500);
   const std::vector<std::string> names = list(at("folder"));
@@ -127,7 +127,7 @@ TEST_F(DirectoryTest, ChangedWhileListing_IsNotShownAsItWas) {
   DIR* directory = opendir(at("folder").c_str());
   ASSERT_NE(directory, nullptr);
   ASSERT_NE(readdir(directory), nullptr);
-  // Beyond what readdir(3) and the kernel have buffered.
+  // readdir(3) and the kernel have not buffered the names from here on.
   constexpr size_t kFirst = 1100;
   for (size_t i = kFirst; i < names.size(); ++i) {
     const std::string path = at("folder/" + names[i]);

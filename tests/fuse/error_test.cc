@@ -101,7 +101,7 @@ TEST_F(ErrorTest, WritesBeyondTheLargestFile_AreTooBig) {
   constexpr off_t kBeyond = off_t{1} << 60;
   constexpr size_t kBytes = 4096;
   alignas(kBytes) static char bytes[kBytes];
-  // Writes that the kernel passes on at once.
+  // The kernel passes these writes on at once.
   for (const int flags : {O_DIRECT, O_SYNC, O_DSYNC}) {
     const int file = open(at("file").c_str(), O_WRONLY | flags);
     ASSERT_GE(file, 0);

@@ -1,5 +1,6 @@
-// Goal: the names that the kernel knows of files follow look-ups, renames and forgets, and the
-// inode table finds by a document's _id what the kernel may have cached of it.
+// Goal: the table of the names that the kernel knows of files follows look-ups, renames and
+// forgets. The inode table finds by a document's _id everything that the kernel may have cached of
+// the document.
 #include "fuse/tree/file_names.h"
 
 #include <gmock/gmock.h>
@@ -77,7 +78,7 @@ TEST(FileNamesTest, ForgottenFile_LeavesNothing) {
 
 class NamesInTheTable : public testing::Test {
  protected:
-  // Only compared, never dereferenced.
+  // Returns a pointer that is only compared, never dereferenced.
   static std::shared_ptr<MountedBucket> bucket() {
     static char place;
     return {std::make_shared<int>(0), reinterpret_cast<MountedBucket*>(&place)};
@@ -128,7 +129,7 @@ TEST_F(NamesInTheTable, ImpliedDirectories_EndAtTheFirstDocument) {
   EXPECT_EQ(above[0].ino, c);
   EXPECT_EQ(above[1].name, (ShownName{a, "b"}));
   EXPECT_EQ(table_.implied_directories(fs_.get()).size(), 2U);
-  // It gets a document, and loses it.
+  // The directory gets a document, and loses it.
   table_.acquire_directory(a, "b", "a/b", 11, id(2));
   EXPECT_EQ(table_.implied_directories_above(c).size(), 1U);
   EXPECT_THAT(table_.names_of_directory(fs_.get(), id(2)), ElementsAre(ShownName{a, "b"}));

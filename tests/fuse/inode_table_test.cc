@@ -70,7 +70,7 @@ TEST_F(InodeTableTest, ReplacedFile_ThatWasRenewed_GoesOnUnderBothNumbers) {
   EXPECT_EQ(table_.resolve(first)->id, id(6));
   EXPECT_EQ(table_.resolve(second)->id, id(6));
   EXPECT_EQ(table_.acquire_file(fs_, id(6), 99), second);
-  // Without another ino there is no node to look up.
+  // The file is renewed but not looked up again, so there is no newer node.
   table_.renew_file(fs_.get(), id(6));
   table_.replace_file(first, id(7));
   EXPECT_EQ(table_.resolve(first)->id, id(7));
@@ -113,7 +113,7 @@ TEST_F(InodeTableTest, CollidingNumbers_AreResolved) {
   EXPECT_NE(root_like, kRootNode);
   EXPECT_NE(zero_like, 0U);
   EXPECT_EQ(table_.resolve(second)->id, id(2));
-  // It is found under the ino it got, not the one it requested.
+  // The file is found under the ino that it got, not under the one that it requested.
   EXPECT_EQ(table_.ino_of_file(fs_.get(), id(2), 50), second);
 }
 

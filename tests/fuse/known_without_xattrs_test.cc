@@ -1,4 +1,5 @@
-// Goal: what is known of a node's extended attributes is forgotten in time.
+// Goal: the record that a node has no extended attributes counts only for its time, and only until
+// something changes.
 
 #include "fuse/tree/known_without_xattrs.h"
 

@@ -103,8 +103,8 @@ TEST_F(LifecycleTest, KilledDaemon_ClosedFilesAreThere) {
   EXPECT_EQ(unmount(), 0);
 }
 
-// A daemon that waits for a reply of its own mount cannot be killed. It hangs, and so does
-// everybody who uses the mount.
+// A daemon that waits for a reply of its own mount cannot be killed. The daemon hangs, and every
+// user of the mount hangs, too.
 TEST_F(LifecycleTest, KilledAtAnyMoment_Ends) {
   for (int round = 0; round < 30; ++round) {
     mount();

@@ -168,7 +168,7 @@ int MountedStore::wait_for_end() {
 void MountedStore::remove_mount() const {
   const auto deadline = steady_clock::now() + kPatience;
   ProgramRun run = run_program({"fusermount3", "-u", mount_point()});
-  // Programs that watch the machine ask each mount for its free space. It is busy meanwhile.
+  // Programs that watch the machine ask each mount for its free space. The mount is busy meanwhile.
   while (run.err.find("busy") != std::string::npos && steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     run = run_program({"fusermount3", "-u", mount_point()});
@@ -205,7 +205,7 @@ void MountedStore::write_file(const std::string& path, const std::string& conten
 std::string MountedStore::read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   EXPECT_TRUE(file) << "cannot read " << path << ": " << strerrordesc_np(errno);
-  // In pieces: byte by byte, a large file takes minutes under a sanitizer.
+  // Reads pieces, because reading a large file byte by byte takes minutes under a sanitizer.
   std::string content;
   std::array<char, 65'536> piece{};
   while (file.read(piece.data(), piece.size()), file.gcount() > 0) {

@@ -132,12 +132,12 @@ TEST_F(PermissionTest, SetIdBits_AreClearedByChownOfNothing) {
   EXPECT_EQ(stat_of(program).st_mode, S_IFREG | 06755U);
   as_user(kUser, kGroup, [&] { EXPECT_CALL_OK(chown(program.c_str(), kSame, kSame)); });
   EXPECT_EQ(stat_of(program).st_mode, S_IFREG | 0755U);
-  // This applies to root too. Without execution by the group, the set-group-ID bit means something
-  // else.
+  // Root's call clears the bits, too. If the group may not execute the file, the set-group-ID bit
+  // has another meaning and stays.
   ASSERT_CALL_OK(chmod(program.c_str(), 06745));
   ASSERT_CALL_OK(chown(program.c_str(), kSame, kSame));
   EXPECT_EQ(stat_of(program).st_mode, S_IFREG | 02745U);
-  // Without these bits any user may make the call.
+  // If neither bit is set, any user may make the call.
   ASSERT_CALL_OK(chmod(program.c_str(), 0755));
   as_user(kUser + 1, kGroup, [&] { EXPECT_CALL_OK(chown(program.c_str(), kSame, kSame)); });
   // On a directory the bits mean something else. On a pipe they are as on a file.
@@ -188,7 +188,7 @@ TEST_F(PermissionTest, SetIdBits_GoWithAnothersChangeOfContent) {
   };
   const std::function<void()> changes[] = {truncates, opens, writes, allocates};
   for (const auto& change : changes) {
-    // Root may keep them.
+    // A change by root keeps the bits.
     change();
     EXPECT_EQ(stat_of(at("program")).st_mode & 07777, 06777U);
     as_user(kUser, kGroup, change);

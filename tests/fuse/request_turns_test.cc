@@ -55,7 +55,7 @@ class RequestTurnsTest : public testing::Test {
   void send(const Message& message) {
     ASSERT_EQ(write(sockets_[0], &message, sizeof message), ssize_t{sizeof message});
   }
-  // Ends the connection, for which every thread gets an end of file.
+  // Ends the connection, so that every thread reads an end of file, and waits for the threads.
   void end() {
     if (sockets_[0] < 0) return;
     close(sockets_[0]);
@@ -69,7 +69,7 @@ class RequestTurnsTest : public testing::Test {
   std::function<void(const Message&)> handle_;
 };
 
-// Waits until `is_true`, but for a minute at most.
+// Waits until is_true() returns true, for at least a minute. Returns false if it does not.
 bool wait_until(const std::function<bool()>& is_true) {
   for (int i = 0; i < 60'000; ++i) {
     if (is_true()) return true;
@@ -101,7 +101,8 @@ TEST_F(RequestTurnsTest, EachMessageIsHandledOnce) {
   for (uint32_t number = 0; number < kMessages; ++number) EXPECT_EQ(handled[number], 1) << number;
 }
 
-// As a notification to the kernel that waits for another request.
+// A daemon's thread waits in this way if it notifies the kernel, and the kernel first needs the
+// reply to another request.
 TEST_F(RequestTurnsTest, AThreadThatWaitsForTheNextMessage_HoldsUpNothing) {
   constexpr uint32_t kRounds = 300;
   std::atomic<uint32_t> read{0};
@@ -126,7 +127,7 @@ TEST_F(RequestTurnsTest, AThreadThatWaitsForTheNextMessage_HoldsUpNothing) {
   }
 }
 
-// A burst makes the turn free again and again, so that a thread gets it that was not the standby.
+// A burst frees the turn again and again, so that a thread that is not the standby gets it.
 TEST_F(RequestTurnsTest, AfterABurst_SomebodyStillWatches) {
   constexpr uint32_t kRounds = 300;
   constexpr uint32_t kBlocked = 3;  // of four threads

@@ -1,5 +1,4 @@
-// Goal: the stats report what was counted: how many operations, how long within an eighth, and
-// which errors.
+// Goal: the stats report the number of operations, their durations to an eighth, and their errors.
 // Method: durations and errors with known sums and ranks, counted by one thread and by many.
 #include "fuse/monitoring/statistics.h"
 

@@ -33,7 +33,7 @@ class XattrTest : public MountTest {
     for (char& byte : list) byte = byte == '\0' ? ' ' : byte;
     return list;
   }
-  // Of so many users, and what each list has.
+  // Returns a list for `count` users, with the four entries that each list has.
   static std::string acl_of_users(size_t count) {
     const std::string smallest = acl(7, 1, 7, 7, 7, 7);
     constexpr size_t kUserAt = 12;  // behind the version and the owner's entry
@@ -124,7 +124,7 @@ TEST_F(XattrTest, FlagsAndSizes_AreHeeded) {
   EXPECT_EQ(get(path, "user.a"), std::string(65'536, 'x'));
 }
 
-// The kernel takes lists of a page from users of FUSE file systems.
+// On FUSE file systems, the kernel accepts lists of up to one page.
 TEST_F(XattrTest, AccessControlLists_HaveUpTo511Entries) {
   const std::string path = at("file");
   write_file(path, "x");

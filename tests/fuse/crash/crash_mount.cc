@@ -160,7 +160,7 @@ void try_one(const CrashMountRun& run, const fs::path& folder, uint64_t seed, in
   settings = random_settings(random);
   settings.broken = run.broken;
   settings.users.left_out = run.left_out;
-  // Open files would prevent the unmount.
+  // A call that is left out may be a close. Open files would prevent the unmount.
   if (!run.left_out.empty()) settings.users.unmounts = false;
   settings.users.mount_point = folder / "mount";
   const size_t users = 1 + random() % 2;
@@ -181,7 +181,8 @@ void try_one(const CrashMountRun& run, const fs::path& folder, uint64_t seed, in
   outcome.tell(result);
 }
 
-// Runs in its own process, which may hang or die. Nothing of it remains then.
+// Runs try_one() in a child process, which may die, and which an alarm ends if the recording hangs.
+// Afterwards no mount remains.
 CrashRunResult try_in_child(const CrashMountRun& run, const fs::path& folder, uint64_t seed,
                             int images) {
   SharedOutcome outcome;
@@ -202,7 +203,7 @@ CrashRunResult try_in_child(const CrashMountRun& run, const fs::path& folder, ui
   }
   int status = 0;
   ::waitpid(child, &status, 0);
-  // In case its server is gone.
+  // The mount remains if the process that served it has died.
   (void)::umount2((folder / "mount").c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
   CrashRunResult result = outcome.told();
   if (status != 0) {

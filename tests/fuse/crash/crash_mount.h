@@ -1,7 +1,7 @@
-// Tries crash images of mounts. Users make system calls on a mount through the kernel. Then images
-// of what the disk may have of the store at random points are tried (crash_trials.h).
+// Tries crash images of mounts. Users make system calls on a mount through the kernel. Crash images
+// of random moments then have what the disk may hold of the store at that moment (crash_trials.h).
 //
-// An image is opened, checked in full, compared with the states that model.h allows, written to,
+// Each image is opened, checked in full, compared with the states that model.h allows, written to,
 // read and checked again. With several users, their states must also belong to one moment, because
 // commits are sequential.
 #pragma once
@@ -25,8 +25,8 @@ struct CrashMountRun {
 };
 
 // `seed` reproduces the calls. The kernel decides when it writes back, and the daemon when it
-// commits. So the message about the first broken image has everything that one needs to understand
-// the problem.
+// commits. So `seed` alone may not reproduce a broken image, and the message about the first one
+// has all details.
 local::testing::CrashRunResult run_crash_mounts(const CrashMountRun& run, uint64_t seed);
 
 }  // namespace gridmount::fuse::testing

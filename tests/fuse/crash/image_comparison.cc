@@ -11,8 +11,8 @@ namespace {
 constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 constexpr size_t kCallsShown = 60;  // before the first state
 
-// When the newest commit of a user's state was the newest: from the beginning of the call that made
-// it to the end of the call that made the next one.
+// The time in which a commit of a user may be the user's newest one: from the beginning of the call
+// that made it to the end of the call that made the next one.
 struct Moment {
   uint64_t from = 0;
   uint64_t to = kNever;
@@ -31,8 +31,8 @@ class Comparison {
         chunk_bytes_(chunk_bytes),
         found_(std::move(found)) {}
 
-  // Returns when the states that match the image may have existed. If none matches, returns none
-  // and the reason.
+  // Returns when the states that match the image may have existed. If no state matches, returns no
+  // moments, and problem() returns the reason.
   std::vector<Moment> moments();
   const std::string& problem() const { return problem_; }
 
@@ -49,7 +49,7 @@ class Comparison {
     const int64_t modified_ns = clock_.call(user_, call).modified_ns;
     return modified_ns == 0 ? std::nullopt : std::optional(modified_ns);
   }
-  // Finds the number of calls that must be in the image, and the number that can be at most.
+  // Finds the least and the greatest number of calls whose effects the image may have.
   void find_bounds();
   std::string explain(const std::map<size_t, std::string>& problems) const;
 
@@ -110,7 +110,7 @@ std::vector<Moment> Comparison::moments() {
 std::string Comparison::explain(const std::map<size_t, std::string>& problems) const {
   std::string text = "user " + std::to_string(user_) + " finds the state after none of its calls " +
                      std::to_string(oldest_) + " to " + std::to_string(newest_) + ":";
-  // First all of it in one line, because a log may keep no more.
+  // The first line has everything, because a log may keep only one line.
   for (const auto& [count, problem] : problems)
     text += " [" + std::to_string(count) + ": " + problem + "]";
   text += killed_ ? ", after a kill" : ", after a power loss";

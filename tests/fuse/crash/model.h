@@ -1,6 +1,6 @@
 // Models the contents of a user's directory after some of the user's calls, and which of these
-// contents the store may have. It is the durability that fuse/SEMANTICS.md promises, written as a
-// program.
+// contents the store may have. The model is the durability that fuse/SEMANTICS.md promises, written
+// as a program.
 //
 // A user makes one call after the other, and the store's contents are always those after some
 // commit. So if the effect of a call is there, the effects of all earlier commits are there. Names
@@ -86,8 +86,8 @@ class Model {
   bool commits(const Call& call) const;
   bool is_durable(const Call& call) const;
 
-  // Returns an empty string if the store may have this state, otherwise what it may not have.
-  // `chunk_bytes` is the size of the daemon's chunks.
+  // Returns an empty string if the store may have this state, otherwise the first difference that
+  // is not allowed. `chunk_bytes` is the size of the daemon's chunks.
   std::string problem_with(const FoundTree& found, size_t chunk_bytes) const;
 
  private:

@@ -39,7 +39,7 @@ std::unique_ptr<engine::Store> open_store(const fs::path& folder, bool create,
   return must(local::testing::open_crash_store(folder, create, test, settings.store));
 }
 
-// A pipe: one process writes to it, and another one waits for that.
+// A pipe. One process waits until another one writes to it.
 class StartSignal {
  public:
   StartSignal() {

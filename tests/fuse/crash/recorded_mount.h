@@ -30,9 +30,9 @@ MountSettings random_settings(std::mt19937_64& random);
 std::string text_of(const MountSettings& settings);
 
 // Makes a store in `folder` and mounts it, session by session, as fuse/main.cc does. The recorder
-// records what happens to the store's files, beginning before the first session. Throws if
-// something does not work. While this function runs, no other thread of this process may be
-// working.
+// records all operations on the store's files, from before the first session to the end of the last
+// one. Throws an exception if something fails, also if a call of a user fails. While this function
+// runs, no other thread of this process may be working.
 void record_mount(const std::filesystem::path& folder, const MountSettings& settings,
                   const std::vector<Program>& programs, CrashClock& clock);
 

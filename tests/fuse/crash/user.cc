@@ -113,7 +113,8 @@ int64_t User::sync_folder(const Call& call) {
   return result;
 }
 
-// This program's own fsync() only records, so the system's is called.
+// The recorder replaces fsync() and similar functions of this program. So this function makes those
+// system calls directly.
 int64_t User::make(const Call& call) {
   const auto offset = static_cast<off_t>(call.offset);
   const auto size = static_cast<off_t>(call.size);
@@ -219,7 +220,7 @@ bool User::run(const Program& program, size_t first, size_t end) {
 bool unmount(const std::filesystem::path& mount_point) {
   constexpr int kAttempts = 1000;  // another program of the system may be looking into a new mount
   for (int i = 0; i < kAttempts; ++i) {
-    // A user without the permission leaves it to the process that serves the mount.
+    // A user without the permission leaves the unmount to the process that serves the mount.
     if (::umount2(mount_point.c_str(), 0) == 0 || errno == EPERM) return true;
     if (errno != EBUSY) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

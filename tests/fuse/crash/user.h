@@ -1,5 +1,5 @@
-// Users of a mount, who have their own process. The process makes the calls of their programs, with
-// one thread per user, and records in shared memory when each call began and returned.
+// The users of a mount, in a process of their own. The process makes the calls of their programs,
+// with one thread per user, and records in shared memory when each call began and returned.
 //
 // The clock is a counter that all processes share. The process that serves the mount stamps each
 // event on the store's files with the counter. A call had begun before an event if its `begun` is
@@ -42,7 +42,7 @@ class CrashClock {
   uint64_t tick() { return shared_->now.fetch_add(1) + 1; }
   CallTimes& call(size_t user, size_t number) { return shared_->calls[user][number]; }
   const CallTimes& call(size_t user, size_t number) const { return shared_->calls[user][number]; }
-  // Returns when the store was closed at the end of the session, or 0 if it was not closed yet.
+  // The clock's time when the store was closed at the end of the session; 0 before that.
   std::atomic<uint64_t>& closed(size_t session) { return shared_->closed[session]; }
 
  private:
@@ -62,8 +62,8 @@ struct UsersOptions {
 
 // Forks the process of a session's users. They wait until something is written to the pipe whose
 // reading end is `start`. While this function runs, no other thread of this process may be working.
-// The child ends with status 0 if all calls, and the unmounting, did what they should. A child that
-// may not unmount leaves that to this process, and also ends with status 0.
+// The child ends with status 0 if all calls, and the unmounting, did what they should. If the child
+// has no permission to unmount, the caller must unmount, and the child also ends with status 0.
 pid_t start_users(const std::vector<Program>& programs, size_t session, const UsersOptions& options,
                   int start, CrashClock& clock);
 
