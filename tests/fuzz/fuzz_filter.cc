@@ -1,6 +1,6 @@
 // Fuzzes filters. The input is a sequence of documents: a filter, which is also used as a schema
-// and as an expression, and the documents that are matched. Of a filter and its negation exactly
-// one must match. The explanation of a mismatch must be a valid document.
+// and as an expression, and the documents that are matched. Exactly one of a filter and its
+// negation must match. The explanation of a mismatch must be a valid document.
 
 #include <cstdlib>
 

@@ -1,6 +1,6 @@
 // Goal: whatever clients send in targets and fields, paths lead nowhere but down, ranges stay
-// within the file, and texts do no harm in pages, JSON and fields. Method: each parser of http/ on
-// the same bytes, and what must hold of its result.
+// within the file, and texts do no harm in pages, JSON and fields. Method: runs each parser of
+// http/ on the same bytes, and checks its result.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,5 +1,5 @@
-// Fuzzes names from the mount: a parsed name must be equal to what it is shown as. Also fuzzes
-// components of filenames, which must survive the conversion to a name and back.
+// Fuzzes names from the mount: a plain name that was parsed must be written in the same way again.
+// Also fuzzes components of filenames, which must survive the conversion to a name and back.
 
 #include <cstdlib>
 

@@ -1,7 +1,7 @@
 // Fuzzes pipelines. The input is a sequence of documents: one whose values are the stages of a
-// pipeline, and those of a collection that the pipeline runs over, joins and writes to. In every
-// way of serving the pipeline, each result must be valid. Stages that an update may contain are
-// also applied as an update, and a projection also by find().
+// pipeline, and those of a collection that the pipeline runs over, joins and writes to. However the
+// input reaches the pipeline, each result must be valid. Stages that an update may contain are also
+// applied as an update, and a projection also by find().
 
 #include <algorithm>
 #include <cstdlib>
@@ -62,8 +62,8 @@ void run(bson::View stages, const query::FakePipelineStorage::Documents& documen
     request.fields = pipeline->request().fields;
     Result<std::unique_ptr<query::DocumentStream>> found = storage.find({}, request);
     if (!found) {
-      // What was parsed as a part of the pipeline must be a valid filter and sort, and no field is
-      // requested twice.
+      // A filter and a sort that were parsed as parts of the pipeline must be valid, and the
+      // pipeline must not request a field twice.
       if (found.error().code() == ErrorCode::kInternalError) abort();
       return;
     }

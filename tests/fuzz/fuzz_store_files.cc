@@ -1,8 +1,7 @@
-// Fuzzes the files of a store that are read before LMDB is: `redo`, `pending`, `checkpoint` and
-// `owner`. The input is a list of instructions that build their contents: valid records, with any
-// bytes changed, and with a right or wrong checksum. Reading them must never end the process. The
-// transactions of the logs that count must be transactions that were written, in order and from the
-// first on.
+// Fuzzes the files of a store that are read before LMDB opens `data.mdb`: `redo`, `pending`,
+// `checkpoint` and `owner`. The input is a list of instructions that build their contents: valid
+// records, with any bytes changed, and with a right or wrong checksum. Reading them must never end
+// the process. The valid transactions of a log must not have more bytes than the log.
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -45,7 +44,7 @@ class Instructions {
   std::span<const uint8_t> rest_;
 };
 
-// Returns the path of a file in memory. All inputs use the same one.
+// Returns the path of a file in memory with these bytes. All inputs use the same file.
 std::string path_of(std::span<const uint8_t> bytes) {
   static const int kFile = ::memfd_create("store_file", 0);
   if (kFile < 0 || ::ftruncate(kFile, 0) != 0 ||
@@ -80,7 +79,8 @@ void change(std::span<uint8_t> record, size_t checksum_at, Instructions& from) {
 }
 
 void check_counted(const std::vector<std::string>& counted, const std::string& written) {
-  // Each transaction that counts was written, or changed, as a whole or in parts.
+  // The bytes of each valid transaction must come from the file, so all of them together fit into
+  // it.
   size_t bytes = 0;
   for (const std::string& changes : counted) bytes += changes.size();
   if (bytes > written.size()) abort();

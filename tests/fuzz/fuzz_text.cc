@@ -1,6 +1,6 @@
-// Fuzzes text searches. The input has a language and flags in its first byte, and then a search
-// and an indexed text, with a NUL between them. A document matches a plain search exactly if it has
-// a score.
+// Fuzzes text searches. The input has a language and flags in its first byte, and then a search and
+// an indexed text, with a NUL between them. A document matches a plain search
+// (TextQuery::is_plain()) if and only if it has a score.
 
 #include <cstdlib>
 #include <string>

@@ -1,6 +1,6 @@
 // Goal: whatever clients of WebDAV send as XML and in the field If, nothing breaks, the limits
-// hold, and what is sent back is XML again. Method: each parser on the same bytes, and what must
-// hold of its result.
+// hold, and the reply is XML again. Method: runs each parser on the same bytes, and checks its
+// result.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

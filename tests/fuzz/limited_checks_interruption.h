@@ -1,5 +1,5 @@
-// Ends an evaluation after a number of checks, as maxTimeMS ends it after some time. A fuzzer does
-// not wait long for one input.
+// Ends an evaluation after a number of checks, as maxTimeMS ends it after some time. So a fuzzer
+// does not spend long on one input.
 #pragma once
 
 #include <cstdint>
