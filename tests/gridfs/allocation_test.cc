@@ -82,7 +82,7 @@ TEST_F(AllocationTest, BehindTheEnd_CountsUntilTheFileIsCut) {
   EXPECT_THAT(runs(), ElementsAre(Range{100, 3 * kBlock}));
   expect_blocks(3);
   EXPECT_EQ(file_->length(), 100);
-  // A write within the allocation, across the end of the file.
+  // Writes within the allocation, across the end of the file.
   write(50, kBlock);
   expect_blocks(3);
   must(file_->truncate(50, TimeUpdate::kNow));
@@ -120,7 +120,7 @@ TEST_F(AllocationTest, AFileWithoutHoles_HasNoneWithin) {
   must(file_->fallocate(0, 3 * kChunk + 10));
   EXPECT_THAT(runs(), ElementsAre(Range{3 * kChunk + 10, 3 * kChunk + kBlock}));
   expect_blocks(3 * 4 + 1);
-  // The allocated part that becomes content when the file grows over it.
+  // The allocated part becomes content when the file grows over it.
   must(file_->truncate(3 * kChunk + 2 * kBlock, TimeUpdate::kNow));
   EXPECT_THAT(runs(), IsEmpty());
   write(5 * kChunk, 1);

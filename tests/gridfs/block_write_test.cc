@@ -1,5 +1,6 @@
-// Goal: blocks that are written to a chunk that is not read before are stored, or the error is
-// reported and blocks nothing else, whatever happens to the stored chunk before the commit.
+// Goal: blocks that are written to a chunk without reading it first are stored. If that fails, the
+// error is reported and prevents nothing else. Both hold whatever happens to the stored chunk
+// before the commit.
 // Method: a real store, in which chunks and files are removed or replaced as drivers do.
 
 #include <gtest/gtest.h>

@@ -215,7 +215,7 @@ std::vector<std::string> BucketFixture::problems(engine::Snapshot* given) {
       own_chunks.erase(chunk);
     }
     if (!own_chunks.empty()) {
-      // Allowed only if a truncation is recorded that left them behind.
+      // Chunks beyond the end are allowed only if a recorded truncation has left them behind.
       bool recorded = false;
       for (const bson::Document& marker : all_of(bucket().detached(), *given)) {
         const bson::ValueView marker_id = marker.view()["_id"];

@@ -1,5 +1,5 @@
 // Goal: buckets follow the drivers' GridFS specification.
-// Method: its rules one by one on a real store, with a direct look at the documents.
+// Method: tests the rules one by one on a real store, and reads the documents directly.
 
 #include "gridfs/bucket/bucket.h"
 

@@ -1,9 +1,8 @@
-// Goal: chunks that are kept or fetched ahead are those which the store would return, whoever
-// changes them; they save requests, keep to their memory, and neither their errors nor their delays
-// reach those who read.
-// Method: files on a local store behind one that says it is shared, in the place of a deployment.
-// Each fetch takes a snapshot, so a store that counts snapshots, keeps them waiting or refuses them
-// shows and controls the fetches.
+// Goal: chunks that are kept or fetched ahead equal those that the store would return, whoever
+// changes them. They save requests and stay within their memory. Their errors and delays do not
+// reach readers.
+// Method: files on a FakeDeployment over a local store. Each fetch takes a snapshot, so the
+// FakeDeployment counts, blocks and refuses fetches.
 
 #include "gridfs/content/chunk_cache.h"
 
@@ -39,7 +38,7 @@ class ChunkCacheTest : public DeploymentFixture {
   static std::string read(File& file, int64_t offset, size_t size) {
     return text_of(must(file.read(offset, size)));
   }
-  // As the kernel does it, in pieces.
+  // Reads in pieces, as the kernel does.
   std::string read_in_order(File& file, size_t piece = kChunk / 2) {
     std::string all;
     while (true) {
@@ -368,7 +367,7 @@ TEST_F(ChunkCacheTest, RandomReadsAndChanges) {
         }
         break;
       case 3: {
-        // The other one writes, and this one opens the file afterwards.
+        // Another process writes to the file, and this process opens the file afterwards.
         must(file.open->flush());
         {
           const auto theirs = must(others->open(file.id));
@@ -383,7 +382,7 @@ TEST_F(ChunkCacheTest, RandomReadsAndChanges) {
         must(file.open->flush());
         break;
       default: {
-        // Mostly in order.
+        // Reads mostly in order.
         if (below(5) == 0 || file.at >= file.content.size()) file.at = offset;
         const size_t size = 1 + below(extent / 8);
         const std::string expected =

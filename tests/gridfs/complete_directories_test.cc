@@ -1,5 +1,5 @@
-// Goal: a directory is said to lack a name only if it does.
-// Method: each kind of change, by this process and by others; and the cost in searches.
+// Goal: a directory is reported to lack a name only if it lacks the name.
+// Method: each kind of change, by this process and by others. The tests also count the searches.
 
 #include "gridfs/namespace/complete_directories.h"
 
@@ -127,7 +127,8 @@ TEST_F(CompleteDirectoriesOfNamespaceTest, ADriversNameIsFound) {
   EXPECT_EQ(code_of(namespace_->create_file("d", "x", 0644, {})), kEntryExists);
 }
 
-// The first link documents of a driver, which searches ignore until the namespace is told of them.
+// Searches ignore the first link documents that a driver makes, until the namespace is told of
+// them.
 TEST_F(CompleteDirectoriesOfNamespaceTest, ADriversFirstLinkIsFoundOnceItIsTold) {
   const Node file = must(namespace_->create_file("d", "file", 0644, {}));
   others_->making_name();

@@ -164,7 +164,8 @@ class TreeSubject : public local::testing::CrashSubject {
   bool was_durable_ = false;
 };
 
-// Starts like a program, which cleans up what the one before it left.
+// Opens the namespace as a program does at its start, which also removes what the previous program
+// left behind.
 Status TreeSubject::mount() {
   if (namespace_) return {};
   std::shared_ptr<engine::Database> database = store_->database("crash");
@@ -235,7 +236,7 @@ Result<bool> TreeSubject::rename(std::mt19937_64& random, Facts& facts) {
   return true;
 }
 
-// Uploads like a driver: the file exists when all of it does.
+// Uploads like a driver: the file exists only when it is complete.
 Result<bool> TreeSubject::upload(std::mt19937_64& random, Facts& facts) {
   const std::string path = Model(facts).any_place(random);
   if (Model(facts).exists(path)) return false;

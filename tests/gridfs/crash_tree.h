@@ -10,7 +10,7 @@
 namespace gridmount::gridfs {
 
 struct TreeOptions {
-  bool late_chunks = false;  // GridFS broken on purpose (late_chunks.h)
+  bool late_chunks = false;  // breaks GridFS on purpose (late_chunks.h)
   bool removes_all = true;   // unlinked files are removed when the store is closed; otherwise the
                              // next mount removes them
   bool md5 = true;  // closing waits for the md5, even if the store can no longer be written

@@ -167,7 +167,7 @@ TEST(DirectoryCookiesTest, CookiesOfNobody_CostOnePass_UntilTheNumbersChange) {
   listing.set_version(1);
   EXPECT_EQ(seek_often(), 10'000U);
   EXPECT_EQ(seek_often(), 0U);
-  // A number that another stream has shown.
+  // The cookie of this number comes from another stream.
   numbers.insert(20'000);
   listing.set_version(2);
   listing.seek(all_cookies(numbers)[9'999]);
@@ -229,8 +229,8 @@ TEST(DirectoryCookiesTest, CookiesOfAnotherStream_LeadToTheirNumbers_WithChanges
     listing.seek(sought->second);
     const auto entry = listing.next();
     const auto following = numbers.upper_bound(sought->first);
-    // The listing may remember where a number was that it has shown itself. It then leads to what
-    // followed it there, or to an earlier number.
+    // The listing may remember the position of a removed number that it has shown itself. The
+    // cookie then leads to the number that followed that position, or to an earlier one.
     const bool is_remembered = !numbers.contains(sought->first) && shown.contains(sought->first) &&
                                (!entry || entry->number != *numbers.begin());
     if (is_remembered) {

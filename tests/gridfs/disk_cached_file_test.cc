@@ -39,7 +39,7 @@ class DiskCachedFileTest : public DeploymentFixture {
     }
     disk_.reset();
   }
-  // As a new mount does it: nothing is in memory.
+  // Starts as a new mount does, with nothing in memory.
   void start(milliseconds fresh_for = kNeverOld, const std::string& deployment = "here") {
     end();
     disk_ = must(DiskCache::open({folder_.path() / "cache", 1 << 30, {}}));
@@ -162,7 +162,7 @@ TEST_F(DiskCachedFileTest, DamagedEntries_AreReadFromTheStore) {
   EXPECT_EQ(read(id), content_);
 }
 
-// Two mounts with a disk each, and programs that read and change files through either.
+// There are two mounts, each with a disk, and programs that read and change files through both.
 TEST_F(DiskCachedFileTest, RandomChanges_AreRead) {
   constexpr int kFiles = 3;
   start();

@@ -1,5 +1,5 @@
 // Goal: the attributes of an open file reach the store at the right time, at once or with the next
-// commit, and of two changes to a time the right one stays.
+// commit. If a time is changed twice, the right change stays.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -129,7 +129,7 @@ TEST_F(FileAttributesTest, SetPosix_TimesOfMomentsBefore_DoNotComeBack) {
   must(file->set_posix(times(later, before)));
   must(file->set_posix(times(before, before)));
   EXPECT_EQ(this->file(id).posix.mtime->tv_sec, before.tv_sec);
-  // A clock that was set back.
+  // The clock was set back.
   const timespec long_before{1'999'999'000, 0};
   must(file->set_posix(times(long_before, long_before)));
   EXPECT_EQ(this->file(id).posix.mtime->tv_sec, long_before.tv_sec);

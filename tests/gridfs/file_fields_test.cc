@@ -32,7 +32,7 @@ TEST(FileFields, MetadataRemoved_KeepsTheFieldsOfTheMount) {
       R"({ "$set" : { "metadata" : { "posix" : { "mode" : 1 } } } })");
 }
 
-// Its own code, so that setxattr(2) fails with EINVAL.
+// The error has its own code, so that setxattr(2) fails with EINVAL.
 TEST(FileFields, MetadataNestedTooDeeply_IsNotParsed) {
   std::string text;
   for (int i = 0; i < 300; ++i) text += R"({"a": )";

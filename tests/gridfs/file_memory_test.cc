@@ -1,4 +1,5 @@
-// Goal: a file of which a change fails for lack of memory loses nothing, and goes on as before.
+// Goal: if a change of a file fails for lack of memory, the file loses nothing and continues to
+// work.
 // Method: the function that a commit calls in its transaction throws std::bad_alloc.
 
 #include <gmock/gmock.h>
@@ -30,14 +31,14 @@ class FileMemoryTest : public BucketFixture {
   std::unique_ptr<FileTable> files_;
 };
 
-// The mount goes on if there is no memory for one request.
+// The mount continues if there is no memory for one request.
 TEST_F(FileMemoryTest, Flush_WithoutMemory_LosesNothing) {
   const bson::Value id = create("a");
   const auto file = must(files_->open(id));
   must(write(*file, 0, "hello"));
   is_short_ = true;
   EXPECT_THROW((void)file->flush(), std::bad_alloc);
-  // Newer than what was being committed.
+  // This byte is newer than the content of the failed commit.
   must(write(*file, 0, "J"));
   is_short_ = false;
   EXPECT_EQ(read_all(*file), "Jello");

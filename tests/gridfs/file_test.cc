@@ -80,12 +80,12 @@ TEST_F(FileTest, Find_NobodyHasItOpen_IsNull) {
   EXPECT_EQ(files->find(id), nullptr);
 }
 
-// Transactions that wait for each other share one commit. The opening comes after the removal, and
-// after it a transaction that delays their common commit.
+// Transactions that wait for each other share one commit. Here the file is removed and then opened,
+// and a third transaction delays the common commit.
 TEST_F(FileTest, Open_RemovedButNotCommitted_WaitsUntilItIs) {
   const auto files = table();
-  // The commit of a group that has another writer after it. On a busy machine a group may end
-  // before that writer comes.
+  // Returns true if open() waits for the commit of its group, which another writer delays. On a
+  // busy machine the group may end before that writer comes.
   const auto waits_for_its_group = [&] {
     const bson::Value id = create("a");
     auto removal = must(bucket().store().begin());
@@ -348,7 +348,7 @@ TEST_F(FileTest, Flush_FileDeletedInTheStore_SaysSoOnceAndRefusesWrites) {
   EXPECT_EQ(count(bucket().chunks()), 0);
 }
 
-// The write waits for memory. It waits for the commit of the chunk that it has prepared.
+// The write waits for memory, that is, for the commit of the chunk that it has prepared.
 TEST_F(FileTest, Write_BehindAPartialChunk_CommittedMeanwhile_PadsIt) {
   FileTableOptions options;
   options.dirty_bytes_max = 2500;  // chunks have 1000 bytes
@@ -453,7 +453,7 @@ TEST_F(FileTest, Md5_WrittenOutOfOrderWithinAFlush_IsRight) {
   const auto file = must(files->open(id));
   std::mt19937_64 random(3);
   const std::string bytes = random_bytes(random, 100'000);
-  // The order of the kernel's writeback: neighbouring blocks change places.
+  // The kernel writes back in this order: neighbouring blocks change places.
   for (size_t at = 0; at < bytes.size(); at += 2'000) {
     must(write(*file, static_cast<int64_t>(at + 1'000), bytes.substr(at + 1'000, 1'000)));
     must(write(*file, static_cast<int64_t>(at), bytes.substr(at, 1'000)));
@@ -497,7 +497,7 @@ TEST_F(FileTest, Md5_AppendedToAnExistingFile_ComputedAfterClose) {
   EXPECT_EQ(await_md5(id), md5_of(bytes + "tail"));
 }
 
-// Hashing the zeros of this one would take half an hour.
+// Hashing the zeros of this file would take half an hour.
 TEST_F(FileTest, Md5_OfALargeFileThatIsMostlyHole_IsNotComputed) {
   const auto files = table();
   const bson::Value id = create("a");

@@ -29,7 +29,7 @@ TEST_F(FileTruncationTest, Truncate_ManyChunks_TheRestGoesLaterAndIsNoted) {
     must(file->truncate(0, TimeUpdate::kNow));
     must(file->flush());
     EXPECT_THAT(problems(), IsEmpty());
-    // Writes again at once, where the garbage is.
+    // Writes again at once, where chunks of the truncated content are left.
     must(write(*file, 0, "new"));
     must(write(*file, 9'000, "more"));
     must(file->flush());
@@ -80,9 +80,8 @@ TEST_F(FileTruncationTest, CutAndGrownAgain_IsZerosForWhoOpensItNext) {
   }
 }
 
-// One transaction removes a bounded number of chunks, also where little is written after them.
-// Between the two transactions the store has a content that the file has had, with a date of its
-// own.
+// One transaction removes a bounded number of chunks, even if little is written after them. Between
+// the two transactions the store has a former content of the file, with a date of its own.
 TEST_F(FileTruncationTest, CutAndWrittenFarBehind_IsCommittedInTwoSteps) {
   constexpr int64_t kChunks = 80;
   constexpr auto kChunkBytes = static_cast<size_t>(kDefaultChunkBytes);

@@ -73,7 +73,7 @@ TEST_F(FullStoreTest, Remove_WithDataThatNeverHadRoom_GivesAllOfItBackAtOnce) {
   auto file = must(files_->open(id));
   (void)write_until_refused(*file);
   EXPECT_EQ(code_of(file->flush()), ErrorCode::kOutOfDiskSpace);
-  // Uncommitted data keeps it alive, although nobody has it open.
+  // Uncommitted data keeps the file alive, although nobody has it open.
   file.reset();
   EXPECT_GT(files_->dirty_bytes(), 0U);
   remove(id);
@@ -96,7 +96,7 @@ TEST_F(FullStoreTest, Flush_AfterTheLastHasLetGoOfWhatWasRemoved_FindsItsRoom) {
   }
   EXPECT_EQ(code_of(next->flush()), ErrorCode::kOutOfDiskSpace);
   remove(id);
-  // It has no name, but a process that has it open still has its content.
+  // The file has no name, but a process that has it open still has its content.
   EXPECT_EQ(code_of(next->flush()), ErrorCode::kOutOfDiskSpace);
   EXPECT_EQ(read_all(*big).size(), static_cast<size_t>(big->length()));
   big.reset();

@@ -81,7 +81,7 @@ TEST_F(LinksTest, NumberThatADriverHasLost_TakesNoNameAway) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
-// The mount takes a file as removed if none is left.
+// If no name is left, the mount treats the file as removed.
 TEST_F(LinksTest, NumberThatADriverHasChanged_DoesNotSayWhatIsLeft) {
   const Node many = make("a", {"b"});
   const Node one = make("c", {});

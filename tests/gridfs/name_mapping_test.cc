@@ -135,7 +135,8 @@ TEST(PathTest, BytesThatAreNoUtf8_StandInFilenamesAsText) {
       }
     }
   }
-  // A component that no name is written as is like any other, and is shown by its escape.
+  // These components begin like escaped bytes, but no name is written in this way. So each is
+  // treated like any other component, and is shown with an escape.
   for (const char* component :
        {"%gridfs:bytes:", "%gridfs:bytes:a", "%gridfs:bytes:%ff", "%gridfs:bytes:%FF%2F",
         "%gridfs:bytes:%FF%00", "%gridfs:bytes:%FF%41", "%gridfs:bytes:\xFF"}) {

@@ -186,7 +186,7 @@ TEST_F(NamespaceCostTest, ManyNewNamesInOneTick_ChangeTheirDirectoryOnce) {
   RecordProperty("in_one_tick", in_one_tick);
 }
 
-// Somebody listens to what each node is completed with.
+// The listing calls a function for each node that it makes. Here the function counts the nodes.
 TEST_F(NamespaceCostTest, SeekingMakesNoNodesOfTheNamesItPassesOver) {
   insert_names("d/file-", 1000);
   const PathIndex path_index(namespace_->bucket());
@@ -293,7 +293,8 @@ TEST_F(NamespaceCostTest, RemovingAllRevisionsOfAName_IsFewCalls) {
   const EngineCounts counts = database_->take();
   EXPECT_LE(counts.searches, 1 + 2 * 3) << "one for all, two for each batch";
   EXPECT_LE(counts.changes, 2 * 3);
-  // Once to find it, once to read it in its batch, and once for each of its documents.
+  // Each revision is examined once to find it and once to read it in its batch, and each of its
+  // documents once.
   EXPECT_LE(counts.documents_examined, 4 * kRevisions);
   EXPECT_LE(counts.keys_examined, 6 * kRevisions);
   EXPECT_EQ(count(bucket().files()), 0);
@@ -355,7 +356,7 @@ TEST_F(NamespaceCostTest, ChangesOfAFileOfManyRevisions_CostAsOfFew) {
   const std::vector<EngineCounts> many = costs();
   expect_the_same(few, many);
   EXPECT_EQ(must(namespace_->revisions("d", "many")).size(), 2003U) << "what is empty is not kept";
-  // One is removed for each one that is added, however many stay.
+  // One revision is removed for each revision that is added, however many stay.
   reopen_keeping(1900);
   (void)costs();
   const std::vector<EngineCounts> one_goes = costs();
@@ -404,7 +405,7 @@ TEST_F(NamespaceCostTest, Lookups_AreTwoSearches) {
   EXPECT_EQ(database_->take().searches, 2) << "implied folder";
   EXPECT_FALSE(namespace_->lookup("d", "none"));
   EXPECT_EQ(database_->take().searches, 2) << "nothing";
-  // Many revisions, or names in between, cost two more.
+  // Many revisions, or names in between, cost two more searches.
   for (int i = 0; i < 50; ++i) {
     bson::Builder revision;
     revision.append("_id", i).append("length", 0).append("chunkSize", 10);

@@ -1,5 +1,5 @@
-// A database that passes on the requests of all threads, but counts only those of the thread that
-// made it. So background work is not counted.
+// A database that passes on the requests of all threads to another one, but counts only the
+// requests of the thread that made it. So it does not count background work.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ struct EngineCounts {
   std::function<void()> before_search;  // called once
 };
 
-// The counts of the thread that made this. Other threads get counts that nobody reads.
+// The counts of the thread that made this object. Other threads get counts that nobody reads.
 class ThreadCounts {
  public:
   EngineCounts& here() { return is_here() ? counts_ : of_another_thread(); }

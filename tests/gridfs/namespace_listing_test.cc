@@ -265,7 +265,7 @@ TEST_F(NamespaceListingTest, ManyFilesWithoutFilename_ComeOnce) {
     for (int i = 0; i < 1000; ++i) {
       bson::Builder document;
       document.append("_id", i).append("length", 0).append("chunkSize", 10);
-      // Many with the same date, some without a date, and names of other types.
+      // Many files have the same date, some have no date, and some names have other types.
       if (i % 10 != 0) document.append("uploadDate", bson::Date{1000 + i / 100});
       if (i % 11 == 0)
         document.append("filename", i);
@@ -337,8 +337,8 @@ TEST_F(NamespaceListingTest, Links_AreListedByTheirNames_LongOnesToo) {
   EXPECT_EQ(names("short/" + std::string(200, 'b') + "/" + std::string(200, 'c')), expected);
 }
 
-// The index truncates long keys. So names with a common beginning longer than that are not sorted
-// there, and the same keys lead to files with other names, before and after these.
+// The index truncates long keys. So it does not sort links whose paths have a longer common
+// beginning, and files with other names, before and after them, have the same keys.
 TEST_F(NamespaceListingTest, LinksBelowALongPath_AreListedAndHoldTheirFolders) {
   std::string path;
   for (int i = 0; i < 3; ++i) {
@@ -370,7 +370,7 @@ TEST_F(NamespaceListingTest, LinksBelowALongPath_AreListedAndHoldTheirFolders) {
   EXPECT_FALSE(namespace_->lookup(path, "m4"));
 }
 
-// Drivers may write any bytes, and nothing sorts after these.
+// Drivers may write any bytes. No name sorts after the names of this test.
 TEST_F(NamespaceListingTest, LinksOfTheLastNamesThereAre_DoNotKeepAListingFromItsEnd) {
   must(namespace_->close());
   make_index_of_aliases();

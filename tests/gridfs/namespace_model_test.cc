@@ -241,7 +241,7 @@ void NamespaceModelTest::change_at_random() {
         // A driver's upload, unless it would make a file and a directory with one name.
         what = "upload " + path;
         bool possible = !model_.is_folder(path);
-        // A file with other names could become the newest again by a change through these.
+        // A change through another name of the file could make the file the newest again.
         if (model_.is_file(path)) possible = model_.files[path].use_count() == 1;
         for (std::string above(split(path).directory); !above.empty();
              above = split(above).directory) {

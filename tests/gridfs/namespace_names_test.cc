@@ -210,7 +210,7 @@ TEST_F(OddAliasesTest, WithoutTheirIndex_AreNotLookedFor) {
 TEST_F(OddAliasesTest, BecomeDocuments_WhenOneOfTheNamesChanges) {
   insert(R"({"_id": "z", "filename": "a", "aliases": ["d/b", "d/c", "second"]})");
   insert(R"({"_id": 2, "filename": "e", "aliases": ["d/f"]})");
-  // The newer of the two files with the name.
+  // The name leads to the newer of the two files.
   EXPECT_EQ(must(namespace_->lookup("", "second")).id, bson::Value("z"));
   must(namespace_->link(bson::Value("z"), "d", "g"));
   EXPECT_FALSE(files_document(bson::Value("z"))->find("aliases"));

@@ -77,7 +77,7 @@ class PathNamespaceTest : public BucketFixture {
   std::unique_ptr<PathNamespace> namespace_;
 };
 
-// An open file does not learn what drivers change.
+// An open file does not learn of the changes of drivers.
 TEST_F(PathNamespaceTest, AttributesThatADriverSets_AreSeenWhileTheFileIsOpen) {
   const Node made = make("", "f", "x");
   const auto open = must(paths().open_file(made.id));

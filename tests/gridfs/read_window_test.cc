@@ -1,5 +1,6 @@
-// Goal: what is read in order is fetched ahead far enough, and what is not read in order is not.
-// Method: sequences of reads; what they cause to be fetched is added up.
+// Goal: data that is read in order is fetched ahead far enough, and other data is not fetched
+// ahead.
+// Method: sequences of reads. The tests add up the fetches that they cause.
 
 #include "gridfs/content/read_window.h"
 

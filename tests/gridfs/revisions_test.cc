@@ -121,8 +121,8 @@ TEST_F(RevisionsTest, ReplacedFile_KeepsItsLastContents) {
 }
 
 TEST_F(RevisionsTest, EqualDatesAndArrays_DoNotTakeThePresentContentAway) {
-  // Files with one date. Those with the greater _id are inserted first, and the index has them
-  // last.
+  // All these files have the same date. Files with a greater _id are inserted earlier, but come
+  // later in the index.
   for (int i = 9; i >= 0; --i) {
     bson::Builder document;
     document.append("_id", i).append("length", 0).append("chunkSize", 10);
@@ -147,7 +147,7 @@ TEST_F(RevisionsTest, EqualDatesAndArrays_DoNotTakeThePresentContentAway) {
 }
 
 TEST_F(RevisionsTest, DatesOfAllTypes_AreCountedInTheirOrder) {
-  // Several of each date, with _ids in another order than that of insertion.
+  // Several files have each date. Their _ids are not in the order of insertion.
   for (int i = 0; i < 40; ++i) {
     bson::Builder document;
     document.append("_id", i * 7 % 40).append("length", 0).append("chunkSize", 10);
@@ -180,7 +180,7 @@ TEST_F(RevisionsTest, DatesOfAllTypes_AreCountedInTheirOrder) {
   mount(0, bson::Date{20});
   EXPECT_EQ(revisions("a").size(), 8U);
   mount(0);
-  // An additional name has the revisions of both.
+  // The revisions of an additional name are the linked file and the files whose filename it is.
   must(paths().mkdir("", "d", 0755, {}));
   EXPECT_EQ(code_of(paths().revision("", "d", 0)), kIsADirectory);
   EXPECT_EQ(code_of(paths().revision("", "none", 0)), kNoSuchEntry);
@@ -219,7 +219,7 @@ TEST_F(RevisionsTest, FileThatIsOpenWhenReplaced_DoesNotComeBack) {
   }
   EXPECT_EQ(content_of("a"), "two");
   EXPECT_THAT(contents("a"), ElementsAre("ONE more", "two"));
-  // Emptying it makes no revision either.
+  // Emptying the file makes no revision either.
   EXPECT_FALSE(must(paths().start_revision(old.id)));
   EXPECT_EQ(content_of("a"), "two");
   EXPECT_THAT(problems(), IsEmpty());

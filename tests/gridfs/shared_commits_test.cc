@@ -1,5 +1,5 @@
-// Goal: changes of names and commits of small files share LMDB commits, and look-ups between them
-// do not keep them from it. Every look-up sees them at once.
+// Goal: changes of names and commits of small files share LMDB commits, also if there are look-ups
+// between them. Every look-up sees the changes at once.
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,8 @@ TEST_F(SharedCommitsTest, SmallFiles_WithLookUpsBetween) {
               static_cast<int64_t>(name.size()));
     EXPECT_EQ(must(namespace_->get_directory("d")).kind, NodeKind::kDirectory);
   }
-  // Each file has two transactions. A slow machine commits a batch more often, as its time is over.
+  // Each file has two transactions. A slow machine commits batches more often, because the time of
+  // a batch is limited.
   EXPECT_LT(commits(), before + kFiles);
   for (int i = 0; i < kFiles; ++i) {
     ASSERT_TRUE(namespace_->unlink("d", "f" + std::to_string(i)));

@@ -1,7 +1,7 @@
-// Goal: two processes on one store that neither of them has alone, as mounts of a deployment, see
-// each other's changes, never tear a file, and remove nobody's orphans.
-// Method: two namespaces on one local store, each behind a store that says that it is shared. Its
-// begin() fails as often as a test wants.
+// Goal: two processes that share a store, as mounts of a deployment do, see each other's changes,
+// never mix two contents of a file, and do not remove each other's orphans.
+// Method: two namespaces on one local store, each behind a store that says that it is shared. The
+// begin() of such a store fails as often as a test wants.
 
 #include <gmock/gmock.h>
 
@@ -74,7 +74,7 @@ class SharedStoreTest : public BucketFixture {
   std::unique_ptr<PathNamespace> open(SharedStore& shared) {
     return must(PathNamespace::open(shared, shared.database("test"), bucket().options(), {}, {}));
   }
-  // It keeps what it knows of directories.
+  // Opens a namespace that keeps its knowledge of directories.
   std::unique_ptr<PathNamespace> open_keeping(std::shared_ptr<engine::Database> database) {
     NamespaceOptions options;
     options.directory_age_max = std::chrono::hours(1);
@@ -156,7 +156,7 @@ TEST_F(SharedStoreTest, TwoWriters_TheSecondLearnsThatItIsTooLate) {
   EXPECT_EQ(code_of(mine->flush()), kFileChanged);
   EXPECT_EQ(content(*must(store().snapshot()), id.view()), std::string(10, 'a'));
   EXPECT_THAT(problems(), IsEmpty());
-  // The next change begins with what the other has written.
+  // The next change builds on the content that the other process has written.
   must(one_->lookup("", "a"));
   must(write(*mine, 0, "late"));
   must(mine->flush());
@@ -324,8 +324,9 @@ TEST_F(SharedStoreTest, ChunksThatADriverLeftAfterTheEnd_AreReplaced) {
 TEST_F(SharedStoreTest, GarbageOfTheOthersTruncation_IsRemovedBeforeTheFileGrowsIntoIt) {
   const bson::Value id = create(*one_, "a");
   write_all(*one_, id, "content");
-  // What the other has begun: the file was long, and its chunks from 1 on are garbage. The chunk is
-  // there before the record of it, because a sweep removes the record of garbage that is gone.
+  // The other process has begun a truncation: the file was long, and its chunks from 1 on are
+  // garbage. The test inserts the chunk before the record of the truncation, because a sweep
+  // removes a record whose garbage is gone.
   insert_chunk(id.view(), 2, std::string(kDefaultChunkBytes, 'g'));
   change([&](engine::Transaction& transaction) {
     must(bucket().record_truncated(transaction, id, 1, 4));
@@ -430,11 +431,12 @@ TEST_F(SharedStoreTest, CommandsOfNewFilesInASmallFolder_AreFewer) {
   EXPECT_TRUE(paths->close());
 }
 
-// What a look-up has not found is not looked for again by who makes it, unless the other has
-// changed the directory since. Each change here follows within one tick of the clock for files.
+// If a look-up has not found a name, the process does not search again when it makes the name,
+// unless the other process has changed the directory since. Each change here follows within one
+// tick of the clock for files.
 class AbsentNameTest : public SharedStoreTest, public testing::WithParamInterface<bool> {
  protected:
-  // The parameter: all names of a directory are known.
+  // The parameter is true if the namespace knows all names of a directory.
   AbsentNameTest() {
     mine_ = GetParam() ? open_keeping(one_store_.database("test")) : open(one_store_);
     must(mine_->mkdir("", "d", 0755, kCreator));
@@ -474,7 +476,7 @@ class AbsentNameTest : public SharedStoreTest, public testing::WithParamInterfac
            must(paths.rename_leaving_whiteout("d", name, "", "away", RenameMode::kReplace,
                                               kCreator));
          }},
-        // At the end: a bucket with links is searched otherwise.
+        // The map sorts this way last, because a bucket with links is searched differently.
         {"z-link",
          [](auto& paths, auto& name) {
            must(paths.link(must(paths.lookup("d", "first")).id, "d", name));
@@ -490,7 +492,7 @@ INSTANTIATE_TEST_SUITE_P(Known, AbsentNameTest, testing::Bool(), [](const auto& 
 
 TEST_P(AbsentNameTest, MadeByTheOther_IsNotMadeAgain) {
   for (const auto& [name, make_name] : ways()) {
-    // Where there were no links, they are looked for once a second.
+    // A namespace that has found no links looks for them once a second.
     if (name == "z-link") mine_->links_changed_externally();
     expect_absent(name);
     make_name(*other_, name);

@@ -127,7 +127,7 @@ TEST_F(StoredChunksTest, CuttingByMoreThanOneTransactionRemoves) {
   must(file->flush());
   EXPECT_THAT(stored(id), Optional(2));
   EXPECT_THAT(problems(), IsEmpty());
-  // Over the rest of the truncated content.
+  // Writes over the rest of the truncated content.
   must(write(*file, 20 * kMegabyte, chunk));
   must(file->flush());
   EXPECT_THAT(stored(id), Optional(3));

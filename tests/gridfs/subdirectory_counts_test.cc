@@ -80,7 +80,7 @@ TEST_F(SubdirectoryCountsTest, Moving_ChangesBothParents) {
   EXPECT_EQ(links("a"), 2U);
   EXPECT_EQ(links("b"), 3U);
   EXPECT_EQ(links("b/y"), 2U);
-  // Over an empty directory, and within a directory.
+  // Moves a directory over an empty one, and within a directory.
   make("a", "z");
   move("b", "y", "a", "z");
   EXPECT_EQ(links("a"), 3U);
@@ -143,7 +143,8 @@ TEST_F(SubdirectoryCountsTest, FolderThatOthersImply_IsNotCounted) {
   upload_beside("a/implied/deep/file");
   EXPECT_EQ(links("a"), 1U);
   EXPECT_EQ(links("a/implied"), 1U);
-  // Nor once it is explicit: the number of those before it is no longer known.
+  // When `a/implied` becomes explicit, `a` is still not counted, because its number of
+  // subdirectories is no longer known.
   must(paths().create_file("a/implied", "file", 0644, kCreator));
   EXPECT_EQ(links("a"), 1U);
 }
