@@ -1,5 +1,5 @@
-// A site over a store on disk, and the verbs that the tests of WebDAV share: Site::answer(),
-// without a socket.
+// A site over a store on disk, and the verbs that the tests of WebDAV share. They call
+// Site::answer() without a socket.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -62,7 +62,7 @@ class DavSite : public gridfs::BucketFixture {
                     const std::string& depth = "0") {
     return ask(Request::Method::kFindProperties, target, {{"Depth", depth}}, body);
   }
-  // The body of a PROPFIND that asks for these properties, which are XML.
+  // Returns the body of a PROPFIND that asks for these properties, which are XML.
   static std::string asking_for(const std::string& properties) {
     return "<?xml version=\"1.0\"?><propfind xmlns=\"DAV:\"><prop>" + properties +
            "</prop></propfind>";
@@ -78,7 +78,7 @@ class DavSite : public gridfs::BucketFixture {
     return done;
   }
 
-  // A new site for the next request, with the options as they are now.
+  // Makes the next request use a new site, with the options as they are then.
   void restart() { site_.reset(); }
 
   SiteOptions options_;

@@ -49,7 +49,7 @@ class GridmountHttp(HttpRequests, MountCase):
         self.write("file", b"first")
         tags = [self.get("/fs/file").headers["ETag"]]
         for number in range(20):
-            # In place, with the same length, as fast as possible.
+            # Overwrites the content in place, with the same length, as fast as possible.
             with open(self.path("file"), "r+b") as file:
                 file.write(b"%05d" % number)
             reply = self.get("/fs/file")

@@ -163,7 +163,7 @@ class GridmountWebdav(HttpRequests, MountCase):
             self.rclone("copy", str(source), ":webdav:up")
             self.assertEqual(self.tree(self.path("up")), self.tree(source))
             self.rclone("check", "--download", str(source), ":webdav:up")
-            # A sync removes what is gone, and replaces what has another size.
+            # A sync removes files that are gone, and replaces files that have another size.
             (source / "first").write_bytes(b"longer")
             (source / "dir" / "second").unlink()
             self.rclone("sync", str(source), ":webdav:up")

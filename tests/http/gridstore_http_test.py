@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 
 from http_case import HttpRequests, PATIENCE_SECONDS
 
-# Those of http/http_server.h.
+# The limits of http/http_server.h.
 CONNECTIONS_MAX = 256
 REFUSALS_MAX = 64
 HEAD_BYTES_MAX = 16 * 1024
@@ -320,7 +320,7 @@ class GridstoreHttp(HttpRequests, unittest.TestCase):
             client = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_SECONDS)
             clients.append(client)
         try:
-            # Those beyond the limits are closed at once.
+            # The server closes connections beyond the limits at once.
             closed = 0
             for client in clients[CONNECTIONS_MAX + REFUSALS_MAX :]:
                 closed += self.receive_all(client) == b""

@@ -1,6 +1,6 @@
-// Clients of an HTTP server: raw sockets, which are closed at the latest with the object.
+// Clients of an HTTP server: raw sockets, which the destructor closes at the latest.
 //
-// Used by one thread at a time.
+// Not thread-safe.
 #pragma once
 
 #include <arpa/inet.h>

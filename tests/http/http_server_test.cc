@@ -65,7 +65,7 @@ TEST_F(HttpServerTest, Requests_AreAnsweredOneAfterTheOther) {
   upload("a", "first");
   upload("b", "second");
   must(start());
-  // Both at once, as clients that pipeline do.
+  // Sends both requests at once, as clients that pipeline do.
   const std::string both = ask(get("a", "") + get("b"));
   EXPECT_THAT(both, StartsWith("HTTP/1.1 200 OK\r\n"));
   EXPECT_THAT(both, HasSubstr("\r\nContent-Length: 5\r\n"));
@@ -150,7 +150,7 @@ TEST_F(HttpServerTest, Connections_BeyondTheLimit_AreRefusedOrClosed) {
     EXPECT_EQ(recv(kept.back(), &byte, 1, 0), 1);
   }
   const int refused = connect_client();
-  // The one refusal at a time is taken, so this one is closed.
+  // The server refuses one client at a time, so it closes this connection at once.
   EXPECT_EQ(receive_all(connect_client()), "");
   send_text(refused, get("a"));
   const std::string reply = receive_all(refused);
@@ -187,13 +187,13 @@ TEST_F(HttpServerTest, IdleConnections_AreClosed) {
 }
 
 TEST_F(HttpServerTest, ClientThatDoesNotRead_LosesItsConnection) {
-  // More than the buffers of two sockets take.
+  // The file is larger than the buffers of two sockets.
   upload("large", std::string(32'000'000, 'x'));
   limits_.send_patience = std::chrono::milliseconds(100);
   must(start());
   const int client = connect_client();
   send_text(client, get("large"));
-  // The server closes its end although nothing is read.
+  // The server closes its end although the client reads nothing.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (send(client, "X", 1, MSG_NOSIGNAL) == 1) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline);
@@ -238,7 +238,7 @@ TEST_F(HttpUploadTest, Bodies_AreTaken_AndTheConnectionStays) {
   EXPECT_THAT(replies, HasSubstr("\r\n\r\nthirdHTTP/1.1 200 OK\r\n"));
 }
 
-// However many changes wait for another one, their threads do not read.
+// However many changes wait for another change, they leave threads for reading.
 TEST_F(HttpUploadTest, ChangesThatWait_DoNotHoldUpReading) {
   upload("a", "first");
   must(start());
@@ -309,7 +309,7 @@ TEST_F(HttpUploadTest, EndDuringUploads_LeavesNothing) {
   EXPECT_EQ(count(bucket().detached()), 0);
 }
 
-// Makes no answer before it is told to.
+// Does not answer before the test tells it to.
 class HangingHandler final : public RequestHandler {
  public:
   HangingHandler(std::promise<void>& is_asked, std::shared_future<void> may_answer)

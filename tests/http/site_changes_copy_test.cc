@@ -1,5 +1,5 @@
 // Goal: COPY, MOVE and the removal of directories do what RFC 4918 says, with whole trees, and
-// never with what was not named.
+// change nothing that was not named.
 #include "engine/bson/json.h"
 #include "http/site_error.h"
 #include "http/target.h"
@@ -40,7 +40,7 @@ class SiteCopyTest : public DavSite {
     return must(gridfs::PathNamespace::open(store(), store().database(options_.database),
                                             bucket().options(), {}, {}));
   }
-  // The names in the directory.
+  // Returns the names in the directory.
   std::vector<std::string> names(const std::string& directory) {
     std::vector<std::string> all;
     const auto paths = tree();
@@ -82,7 +82,7 @@ TEST_F(SiteCopyTest, Copy_OfADirectory_HasEverythingBelow) {
   EXPECT_THAT(names("new"), ElementsAre("b", "empty", "file"));
   EXPECT_EQ(text("new/b/c/file"), "three");
   EXPECT_EQ(text("a/b/c/file"), "three");
-  // What was there before is gone.
+  // The previous content of the destination is gone.
   upload("other/file", "old");
   upload("other/old", "old");
   EXPECT_EQ(copy("a/b/", "other/", {{"Overwrite", "F"}}).status, 412);
@@ -125,7 +125,7 @@ TEST_F(SiteCopyTest, Move_OfAFile_KeepsItsIdAndRevisions) {
   EXPECT_EQ(move("moved", "first", {{"If-Match", "\"other\""}}).status, 412);
   EXPECT_EQ(move("moved", "first", {{"If-Match", tag}}).status, 204);
   EXPECT_EQ(text("first"), "new");
-  // The content that was replaced has no revision behind the moved one.
+  // The replaced content does not become a revision of the moved file.
   EXPECT_EQ(must(tree()->revisions("", "first")).size(), 2U);
   EXPECT_EQ(file(id).filename, "first");
   EXPECT_THAT(names(""), ElementsAre("first"));
@@ -176,7 +176,7 @@ TEST_F(SiteCopyTest, PlacesWithinEachOther_AreRefused) {
 
 TEST_F(SiteCopyTest, Destinations_AreOfThisServer) {
   EXPECT_EQ(ask(Method::kCopy, "first").status, 400);
-  EXPECT_EQ(copy("first", "http://localhost" + base_ + "x").status, 400);  // it is no path
+  EXPECT_EQ(copy("first", "http://localhost" + base_ + "x").status, 400);  // not a path
   const auto to = [&](const std::string& destination) {
     return ask(Method::kCopy, "first", {{"Destination", destination}}).status;
   };

@@ -87,7 +87,7 @@ TEST_F(SiteLockTest, LockOfAFile_IsHeededByAllChanges) {
   EXPECT_THAT(refused.body, HasSubstr("<D:lock-token-submitted><D:href>" + base_ +
                                       "dir/file</D:href></D:lock-token-submitted>"));
   EXPECT_EQ(put("dir/file", with), 204);
-  // A token of nothing, and one that is not of this file.
+  // The first token belongs to no lock, and the second one to the lock of another file.
   EXPECT_EQ(put("dir/file", {{"If", "(<urn:uuid:other>)"}}), 412);
   EXPECT_EQ(put("dir/other", with), 412);
   EXPECT_EQ(put("dir/other", {{"If", "(Not " + token + ")"}}), 204);
@@ -103,7 +103,7 @@ TEST_F(SiteLockTest, LockOfAFile_IsHeededByAllChanges) {
   EXPECT_EQ(move_to(Method::kCopy, "first", "dir/file",
                     {{"If", "<" + base_ + "dir/file> (" + token + ")"}}),
             204);
-  // The lock stays behind.
+  // The lock does not move with the file, and ends.
   EXPECT_EQ(move_to(Method::kMove, "dir/file", "moved", with), 201);
   EXPECT_EQ(put("moved"), 204);
   EXPECT_EQ(put("dir/file"), 201);
@@ -232,7 +232,7 @@ TEST_F(SiteLockTest, TooManyLocks_AreRefused) {
   EXPECT_EQ(try_lock("first", {}, "shared").status, 503);
   for (size_t i = kSharedLocksMax; i < kLocksMax; ++i) lock("file" + std::to_string(i));
   EXPECT_EQ(try_lock("dir/file").status, 503);
-  // What cannot be locked is not made either.
+  // A file that cannot be locked is not made either.
   EXPECT_EQ(try_lock("dir/new").status, 503);
   EXPECT_EQ(ask(Method::kGet, "dir/new").status, 404);
 }

@@ -1,4 +1,4 @@
-// Goal: PROPPATCH sets the modification time, and says of every other property that it was not
+// Goal: PROPPATCH sets the modification time, and reports that every other property was not
 // changed.
 #include "http/resource_properties.h"
 #include "tests/http/dav_site.h"

@@ -1,5 +1,5 @@
 // Goal: PUT, DELETE and MKCOL change files as they should, refuse what they must, and leave nothing
-// of what was not completed.
+// of an incomplete upload.
 // Method: a store on disk and Site::answer(), without a socket. The path namespace shows the
 // result.
 #include "http/site_changes.h"
@@ -37,7 +37,7 @@ class SiteChangesTest : public gridfs::BucketFixture {
     request.fields.emplace_back("Host", "localhost");
     return request;
   }
-  // Answers a request that has this body, which comes in two pieces.
+  // Answers a request with this body, which arrives in two pieces.
   static Reply ask(const Site& site, Request request, const std::string& body) {
     request.has_body = !body.empty();
     request.body_bytes = body.size();
@@ -232,7 +232,7 @@ TEST_F(SiteChangesTest, Put_BeyondTheLimits_IsRefused) {
   EXPECT_EQ(put("file", "0123456789").status, 201);
   EXPECT_EQ(put("file", "0123456789a").status, 413);
   const Site site(store(), options_);
-  // A body whose length the head does not have.
+  // The head of this request does not have the length of the body.
   Answer answer = site.answer(request(Method::kPut, "file"));
   auto& receiver = std::get<std::unique_ptr<BodyReceiver>>(answer);
   EXPECT_FALSE(receiver->take(gridfs::bytes_of("0123456789")));

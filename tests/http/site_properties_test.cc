@@ -16,7 +16,7 @@ using Method = Request::Method;
 
 class SitePropertiesTest : public DavSite {
  protected:
-  // The elements `response` of a reply, by their href.
+  // Returns the elements `response` of a reply, by their href.
   static std::vector<std::pair<std::string, XmlElement>> responses(const DavReply& reply) {
     std::vector<std::pair<std::string, XmlElement>> all;
     const XmlElement root = must(parse_xml(reply.body));
@@ -31,7 +31,7 @@ class SitePropertiesTest : public DavSite {
     for (const auto& [href, response] : responses(reply)) all.push_back(href);
     return all;
   }
-  // The names of the first resource's properties that have this status.
+  // Returns the names of the first resource's properties that have this status.
   static std::vector<std::string> names_with(const DavReply& reply, const std::string& status) {
     std::vector<std::string> names;
     const XmlElement response = responses(reply).at(0).second;
@@ -112,9 +112,9 @@ TEST_F(SitePropertiesTest, SelectedProperties_AreFoundOrNot) {
   EXPECT_THAT(names_with(reply, kOk), testing::ElementsAre("DAV:getcontentlength"));
   EXPECT_THAT(names_with(reply, kNotFound),
               testing::ElementsAre("urn:a&bown", "none", "DAV:unknown"));
-  // No property at all is a question, too.
+  // A request for no property is valid, too.
   EXPECT_THAT(propfind("first", asking_for("")).body, HasSubstr(kOk));
-  // What only files have.
+  // Only files have an ETag.
   EXPECT_THAT(names_with(propfind("", asking_for("<getetag/><resourcetype/>")), kNotFound),
               testing::ElementsAre("DAV:getetag"));
 }

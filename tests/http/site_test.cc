@@ -273,7 +273,8 @@ TEST_F(HttpSiteTest, ChangedDuringTheReply_IsCutOff) {
     upload("file", gridfs::random_bytes(random, 1'000'000));
     Reply reply = get("file");
     must(reply.body->next());
-    // As a mount that writes into the file: another date, perhaps another length.
+    // Changes the document as a mount does that writes to the file: another date, perhaps another
+    // length.
     change([&](engine::Transaction& transaction) {
       bson::Builder update;
       update.open_document("$set").append("uploadDate", bson::Date{1}).append("length", length);

@@ -1,5 +1,5 @@
-// Goal: the XML of requests is taken as it is meant, hostile XML costs nothing, and what is written
-// is read back as the same text.
+// Goal: the XML of requests is parsed correctly, hostile XML is refused at little cost, and written
+// XML is read back as the same text.
 #include "http/xml_document.h"
 
 #include <gmock/gmock.h>
