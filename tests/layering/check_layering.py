@@ -148,10 +148,11 @@ LINK_DOORS = [
     (r"OpenSSL::", "OpenSSL", {"gridfs", "engine/disk_cache", "engine/local", "engine/wire"}),
 ]
 
-# Names that say nothing about what is inside.
+# Names that do not describe their contents.
 EMPTY_NAMES = {"util", "utils", "utility", "utilities", "helper", "helpers", "common", "misc", "stuff"}
 
-# A reader of the project can follow none of these. This file, which has to name them, is left out.
+# A reader of the project cannot follow these references. This file must name them, so it is not
+# checked.
 FOREIGN_TEXT = [
     (re.compile(r"(?<![\w.}$])/work/"), "a path of one machine"),
     (re.compile(r"\.\./shared/|(?<![\w/])shared/(?!lib)"), "a path outside the project"),

@@ -121,7 +121,8 @@ UNBUILT = {
     },
 }
 
-# Where types may have one name: other namespaces, what is not seen from outside, declarations, text.
+# Types may have the same name in other namespaces, in unnamed namespaces and functions, in
+# declarations, and in text.
 TYPES_TREE = {
     "CMakeLists.txt": "add_subdirectory(engine)\n",
     "engine/a.h": HEADER

@@ -14,7 +14,7 @@ import sys
 
 from check_layering import files_below, main_of
 
-# Where a path of the tree begins.
+# A path of the tree begins with one of these folders.
 FOLDERS = ("cmake", "command_line", "doc", "engine", "examples", "fuse", "gridfs", "http", "packaging", "tests", "tools")
 PATH = re.compile(rf"(?:{'|'.join(FOLDERS)})/[\w@.*/-]*")
 LINK = re.compile(r"!?\[[^\]\[]*\]\(([^()\s]+)(?:\s+\"[^\"]*\")?\)")
@@ -30,7 +30,7 @@ def lines_outside_blocks(text):
     for number, line in enumerate(text.splitlines(), 1):
         if line.lstrip().startswith("```"):
             is_fenced = not is_fenced
-        # What is indented below a list's item is text of the item.
+        # Indented text below a list's item belongs to the item.
         is_block = line.startswith("    ") and not re.match(r"\s*([-*]|\d+\.)\s|\s\s+\S", before)
         if not is_fenced and not is_block:
             yield number, line
@@ -91,7 +91,7 @@ class Check:
 
             without_code = CODE.sub(lambda code: " " * len(code.group(0)), text)
             for link in LINK.finditer(text):
-                # One that is itself within backticks is an example.
+                # A link within backticks is an example.
                 if without_code[link.start()] in "[!":
                     self.check_link(path, place(link), link.group(1))
             for code in CODE.finditer(text):
