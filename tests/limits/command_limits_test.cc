@@ -1,5 +1,5 @@
 // Goal: documents, names, indexes and pipelines at their limit are accepted, and those one beyond
-// fail with the code that doc/limits.md names.
+// the limit fail with the code that doc/limits.md names.
 // Method: commands as a driver sends them.
 #include <string>
 

@@ -1,5 +1,5 @@
-// Goal: files and directories at their limit are accepted, and those one beyond fail with the error
-// that doc/limits.md names.
+// Goal: files and directories at their limit are accepted, and those one beyond the limit fail with
+// the error that doc/limits.md names.
 #include <array>
 #include <limits>
 
@@ -36,7 +36,7 @@ TEST_F(FileLimits, Path) {
 }
 
 TEST_F(FileLimits, Links) {
-  // The state as if made one by one, without the time that this takes.
+  // Inserts the links directly, because making them one by one takes long.
   constexpr int kLinks = 64'998;
   bson::Builder document;
   document.append("_id", 1).append("length", 0).append("chunkSize", 1000).append("filename", "f");
@@ -95,7 +95,7 @@ TEST_F(FileLimits, ChunkBytesOfADriver) {
   ASSERT_EQ(max_chunk_bytes(bson::Value(1)), kMost);
   ASSERT_EQ(ChunkLayout(bson::Value(1), kMost).capacity(), bson::kMaxDocumentBytes);
   const auto table = FileTable::create(bucket(), {});
-  // Also if the claimed size is one that no chunk can have.
+  // The file can be read and written even if its chunkSize is greater than a chunk can be.
   int id = 0;
   for (const auto& [length, chunk_bytes, written] :
        std::vector<std::array<int32_t, 3>>{{kMost, kMost, kMost},

@@ -1,5 +1,5 @@
-// Goal: operations at the limits of the embedded store succeed. Those one beyond fail with the
-// error that doc/limits.md names, and the store continues to work.
+// Goal: operations at the limits of the embedded store succeed. Those one beyond the limit fail
+// with the error that doc/limits.md names, and the store continues to work.
 #include <string>
 #include <vector>
 
