@@ -66,7 +66,7 @@ TEST_F(Applications, Money_AsScaledIntegers_IsExact) {
                                      { $group: { _id: "$currency", sum: { $sum: "$price" } } },
                                      { $set: { units: { $divide: [ "$sum", 1000 ] } } } ])"),
             json_each(R"({ _id: "USD", sum: 300, units: 0.3 })"));
-  // What doubles make of the same sum, and decimals, which came after that manual.
+  // The same sum with doubles, and with decimals, which are newer than that manual.
   insert("doubles", "{ price: 0.1 } { price: 0.2 }");
   EXPECT_EQ(aggregate("doubles",
                       R"([ { $match: { $expr: { $eq: [ { $add: [ 0.1, 0.2 ] }, 0.3 ] } } } ])"),
@@ -89,7 +89,8 @@ TEST_F(Applications, Money_AsTextAndApproximation) {
       price: { display: "10.00", approx: 10.0, currency: "USD" },
       fee: { display: "0.25", approx: 0.2499999999999999, currency: "USD" }
     })");
-  // "range and sort queries on the field with the numeric approximation": by text, "10.00" is less.
+  // "range and sort queries on the field with the numeric approximation". As a text, "10.00" is
+  // less than "9.99".
   EXPECT_THAT(
       ids("prices", R"({ "price.approx": { $gt: 9.9 } })", {.sort = R"({ "price.approx": -1 })"}),
       ElementsAre("2", "1"));

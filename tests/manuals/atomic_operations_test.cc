@@ -43,19 +43,19 @@ TEST_F(AtomicOperations, CheckOut_ByFindAndModify) {
          $inc: { available: -1 },
          $push: { checkout: { by: "abc", date: ISODate("2012-10-16") } }
        })"};
-  // The book as it was.
+  // Returns the book before the change.
   const auto before = find_and_modify("books", check_out);
   ASSERT_TRUE(before.document);
   EXPECT_TRUE(before.updated_existing);
   EXPECT_EQ(json((*before.document).view()["available"]), "3");
   EXPECT_EQ(state(), json(document(R"({ available: 2, checkout: [
       { by: "joe", date: ISODate("2012-10-15") }, { by: "abc", date: ISODate("2012-10-16") } ] })")));
-  // The book as it is then.
+  // Returns the book after the change.
   FindAndModify and_show = check_out;
   and_show.return_new = true;
   EXPECT_EQ(json((*find_and_modify("books", and_show).document).view()["available"]), "1");
   find_and_modify("books", check_out);
-  // None is left: nothing is found and nothing changed.
+  // No copy is left, so nothing is found and nothing is changed.
   const std::string last = state();
   const auto refused = find_and_modify("books", check_out);
   EXPECT_FALSE(refused.document);
@@ -84,7 +84,7 @@ TEST_F(AtomicOperations, CheckOut_ByUpdate_CountsMatches) {
             json(document("{ available: 0 }")));
 }
 
-// Many readers at once: each copy is given once, and the two fields never disagree.
+// Many readers check out at once. Each copy is given out once, and the two fields never disagree.
 TEST_F(AtomicOperations, CheckOut_ByManyAtOnce_KeepsTheFieldsInSync) {
   std::atomic<int> given = 0;
   std::atomic<int> out_of_sync = 0;
@@ -108,7 +108,7 @@ TEST_F(AtomicOperations, CheckOut_ByManyAtOnce_KeepsTheFieldsInSync) {
   EXPECT_EQ(count("books", "{ available: 0, checkout: { $size: 4 } }"), 1);
 }
 
-// An update that fails in one field leaves all of them.
+// An update that fails in one field changes no field.
 TEST_F(AtomicOperations, AnUpdateThatFails_ChangesNothing) {
   const std::string before = state();
   EXPECT_THAT(try_update("books", "{}", R"({ $inc: { available: -1 }, $push: { title: "x" } })"),
@@ -153,8 +153,8 @@ TEST_F(AtomicOperations, Operators) {
   }
 }
 
-// "Atomicity": "No single write operation can change more than one document" halfway. Here a
-// transaction changes several, and all of them or none.
+// "Atomicity": "No single write operation can change more than one document" atomically. Here a
+// transaction changes several documents, or none of them.
 TEST_F(AtomicOperations, SeveralDocuments_InOneTransaction) {
   insert("accounts", R"({ _id: "a", balance: 100 } { _id: "b", balance: 0 })");
   if (!has_transactions()) GTEST_SKIP() << "each write is seen at once";

@@ -47,7 +47,7 @@ TEST_F(BsonTypes, HaveNumbers) {
   EXPECT_EQ(count("c"), static_cast<int64_t>(cases.size()));
   for (const Case& each : cases) {
     const std::string number = std::to_string(each.number);
-    // The array's element is an array, whence it is not found as something else.
+    // The array's element is an array, so $type finds the value under no other type.
     EXPECT_EQ(ids("c", "{ v: { $type: " + number + " } }"), Strings{number}) << each.value;
   }
   EXPECT_THAT(ids("c", R"({ v: { $type: "number" } })", {.sort = "{ _id: 1 }"}),
@@ -81,7 +81,7 @@ TEST_F(BsonTypes, AreOrdered) {
   };
   Strings expected;
   for (size_t i = 0; i < order.size(); ++i) {
-    // Inserted in an order that is no order of the values.
+    // The documents are not inserted in the order of their values.
     const size_t next = (i * 7) % order.size();
     insert("c", "{ _id: " + std::to_string(next) + ", v: " + order[next] + " }");
     expected.push_back(std::to_string(i));
@@ -89,7 +89,7 @@ TEST_F(BsonTypes, AreOrdered) {
   EXPECT_EQ(ids("c", "{}", {.sort = "{ v: 1 }"}), expected);
   create_index("c", "{ v: 1 }");
   EXPECT_EQ(ids("c", "{}", {.sort = "{ v: 1 }", .hint = bson::Value("v_1")}), expected);
-  // A comparison is one within a type, except with MinKey and MaxKey.
+  // A comparison finds only values of the same type, except with MinKey and MaxKey.
   EXPECT_THAT(ids("c", "{ v: { $gt: 4 } }"), ElementsAre("4", "5"));
   EXPECT_THAT(ids("c", R"({ v: { $gte: "b" } })", {.sort = "{ _id: 1 }"}), ElementsAre("7", "8"));
   EXPECT_EQ(count("c", "{ v: { $gt: MinKey } }"), static_cast<int64_t>(order.size()) - 1);

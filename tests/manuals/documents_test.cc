@@ -75,8 +75,8 @@ TEST_F(Documents, HaveAtMost16Megabytes) {
   EXPECT_EQ(update("c", "{}", R"({ $set: { s: "short" } })").modified, 1);
 }
 
-// "Field Names". Dots are allowed in stored names since 3.6 and a first '$' since 5.0, but for
-// names within an _id and those that operators make; NUL is not.
+// "Field Names". Stored names may have dots since 3.6, and begin with '$' since 5.0. Names within
+// an _id, and names that operators make, may not begin with '$'. No name may have a NUL.
 TEST_F(Documents, FieldNames) {
   EXPECT_THAT(try_insert("d", R"({ _id: 1, "$a": 1 })"), Succeeded());
   EXPECT_EQ(find("d"), json_each(R"({ _id: 1, "$a": 1 })"));
@@ -86,12 +86,13 @@ TEST_F(Documents, FieldNames) {
   EXPECT_EQ(find("c"), json_each(R"({ _id: 1, "a.b": 1, "price$": 2, "": 3 })"));
   EXPECT_THAT(try_update("c", "{}", R"({ $set: { "$a": 1 } })"),
               FailedWith(ErrorCode::kDollarPrefixedFieldName));
-  EXPECT_EQ(count("c", R"({ "a.b": 1 })"), 0);  // that is b in a
+  EXPECT_EQ(count("c", R"({ "a.b": 1 })"), 0);  // the path of b in a
   EXPECT_EQ(count("c", R"({ $expr: { $eq: [ { $getField: "a.b" }, 1 ] } })"), 1);
   EXPECT_THAT(update("c", "{}", R"({ $set: { x: { "$b": 1 } } })").modified, 1);
 }
 
-// "BSON documents may have more than one field with the same name": they are kept as they came.
+// "BSON documents may have more than one field with the same name": they are stored as they were
+// sent.
 TEST_F(Documents, MayRepeatNames) {
   bson::Builder builder;
   builder.append("_id", int32_t{1}).append("a", int32_t{1}).append("a", int32_t{2});

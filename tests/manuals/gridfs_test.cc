@@ -111,12 +111,13 @@ TEST_F(GridFs, IndexOfChunks) {
   EXPECT_EQ(explained.documents, 3);
   EXPECT_THAT(try_insert("fs.chunks", "{ files_id: " + id_text(id) + ", n: 1 }"),
               FailedWith(ErrorCode::kDuplicateKey));
-  // "If your driver does not create this index": it is there, and to create it again is no error.
+  // "If your driver does not create this index": the index exists, and creating it again is not an
+  // error.
   create_index("fs.chunks", "{ files_id: 1, n: 1 }", "{ unique: true }");
   EXPECT_THAT(index_names("fs.chunks"), ElementsAre("_id_", "files_id_1_n_1"));
 }
 
-// "You can perform range queries on files": reading from the middle of one.
+// "You can perform range queries on files": reading from the middle of a file.
 TEST_F(GridFs, PartsOfFiles) {
   const gridfs::Bucket fs = bucket("fs", 4);
   const bson::Value id = upload(fs, "a", "0123456789");

@@ -106,7 +106,7 @@ TEST_F(Identifiers, ObjectIds_SortByTime) {
                  { _id: ObjectId("507f1f77bcf86cd799439011"), n: 3 })");
   EXPECT_EQ(find("c", "{}", {.sort = "{ _id: 1 }", .projection = "{ _id: 0 }"}),
             json_each("{ n: 1 } { n: 2 } { n: 3 }"));
-  // What was made before a day.
+  // Finds the documents that were made before a date.
   EXPECT_EQ(count("c", R"({ _id: { $lt: ObjectId("500000000000000000000000") } })"), 1);
 }
 
@@ -152,12 +152,12 @@ TEST_F(Identifiers, Id_IsOfAnyType_ButAnArray) {
   EXPECT_THAT(try_update("c", "{ _id: true }", "{ _id: false, a: 1 }"),
               FailedWith(ErrorCode::kImmutableField));
   EXPECT_EQ(update("c", "{ _id: true }", "{ $set: { _id: true, a: 1 } }").modified, 1);
-  // Numbers of one value are one _id.
+  // Equal numbers of different types are the same _id.
   EXPECT_THAT(try_insert("c", "{ _id: 7 }"), FailedWith(ErrorCode::kDuplicateKey));
   EXPECT_THAT(index_names("c"), ElementsAre("_id_"));
 }
 
-// "UUIDs": as binary they take less than as text.
+// "UUIDs": binary UUIDs take less space than their text.
 TEST_F(Identifiers, Id_AsUuid) {
   const Text uuid = R"({ _id: UUID("c8edabc3-f738-4ca3-b68d-ab92a91478a3") })";
   insert("binary", uuid);

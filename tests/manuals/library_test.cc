@@ -58,7 +58,7 @@ class Library : public Manual {
   }
 };
 
-// "Some sample documents": what goes in comes out.
+// "Some sample documents": documents are found as they were inserted.
 TEST_F(Library, SampleDocuments) {
   EXPECT_EQ(json(find_one("authors")), json(document(kAuthor)));
   EXPECT_EQ(json(find_one("users")), json(document(kUser)));
@@ -124,7 +124,7 @@ TEST_F(Library, ReadHeavy_AuthorsNameIsEmbedded) {
   }
   create_index("books", R"({ "author.name": 1 })");
   EXPECT_THAT(ids("books", R"({ "author.name": /^f.*/i })"), ElementsAre("1", "2"));
-  // Letters of either case cannot be a range of the index, the same ones can.
+  // A pattern that ignores case has no range in the index, a pattern that heeds case has one.
   EXPECT_EQ(explain("books", R"({ "author.name": /^F.*/ })").documents, 2);
 }
 
@@ -136,7 +136,7 @@ TEST_F(Library, ReadHeavy_UsersAreNamedByTheirNaturalKey) {
   // "Take Advantage of Immutable Data": the name stands where the number was.
   engine::UpdateOptions elements;
   elements.multi = true;
-  // A book without notes has nowhere to put it.
+  // A book without notes has no field for the name.
   EXPECT_THAT(try_update("books", "{ _id: 4 }", R"({ $set: { "notes.$[].user": "x" } })"),
               FailedWith(ErrorCode::kBadValue));
   const bson::Document one = array("[ { \"n.user\": 1 } ]");

@@ -22,7 +22,7 @@ std::string stages_of(bson::View stage) {
   return stages;
 }
 
-// In a transaction of its own, committed if `work` succeeds.
+// Runs `work` in the transaction, and commits the transaction if `work` succeeds.
 template <typename Work>
 auto commit(Transaction& transaction, const Work& work) -> decltype(work(transaction)) {
   auto result = work(transaction);

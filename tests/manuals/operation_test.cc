@@ -113,7 +113,7 @@ TEST_F(Operation, ShorterNamesSaveBytes) {
   EXPECT_EQ(stats("explicit").index_count, 1);
 }
 
-// "Document Growth": a document that grows is moved as often as need be, and stays where it is.
+// "Document Growth": a document that grows keeps its place in the order of a scan.
 TEST_F(Operation, DocumentsGrow) {
   insert("c", "{ _id: 1, a: [] } { _id: 2, a: [] } { _id: 3, a: [] }");
   for (int i = 0; i < 200; ++i) {

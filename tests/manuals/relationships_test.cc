@@ -66,7 +66,7 @@ TEST_F(Relationships, OneToMany_Normalized_TakesAQueryForTheAddresses) {
     { patron_id: "ann", street: "2 Some Other Street", city: "Boston", state: "MA", zip: 12345 })");
   EXPECT_EQ(find("address", R"({ patron_id: "joe" })", {.projection = "{ _id: 0, city: 1 }"}),
             json_each(R"({ city: "Faketon" } { city: "Boston" })"));
-  // What needs several queries there is one stage today.
+  // The manual needs several queries. Today one stage is enough.
   EXPECT_EQ(aggregate("patron", R"([
       { $lookup: { from: "address", localField: "_id", foreignField: "patron_id", as: "addresses" } },
       { $project: { "addresses.city": 1 } } ])"),
@@ -98,7 +98,8 @@ TEST_F(Relationships, OneToMany_Embedded_TakesOneQuery) {
   EXPECT_EQ(count("patron", R"({ "addresses.city": "Boston" })"), 1);
   EXPECT_EQ(count("patron", R"({ "addresses.1.city": "Boston" })"), 1);
   EXPECT_EQ(count("patron", R"({ "addresses.0.city": "Boston" })"), 0);
-  // Both conditions of one address, not each of another.
+  // The first filter may match two addresses. With $elemMatch, one address must match both
+  // conditions.
   EXPECT_EQ(count("patron", R"({ "addresses.city": "Boston", "addresses.street": /^123/ })"), 1);
   EXPECT_EQ(count("patron", R"({ addresses: { $elemMatch: { city: "Boston", street: /^123/ } } })"),
             0);
@@ -136,7 +137,7 @@ TEST_F(Relationships, Publisher_InEachBook_IsRepeated) {
         location: "CA"
       }
     })");
-  // The repetition: two documents of the same content.
+  // Both books repeat the same publisher, so distinct() finds one.
   EXPECT_EQ(distinct("books", "publisher"),
             json_each(R"({ name: "O'Reilly Media", founded: 1980, location: "CA" })"));
   EXPECT_EQ(aggregate("books", R"([ { $group: { _id: "$publisher.name", books: { $sum: 1 },

@@ -32,7 +32,7 @@ class Reader {
   }
 
  private:
-  // Whether anything but blanks and comments is left.
+  // Skips blanks and comments. Returns true if anything else is left.
   bool skip_to_token() {
     while (at_ < text_.size()) {
       if (std::isspace(static_cast<unsigned char>(text_[at_])) != 0) {
@@ -96,7 +96,7 @@ class Reader {
     return found;
   }
 
-  // In JSON's quotes.
+  // Returns the string with JSON's quotes.
   std::string string() {
     const char quote = text_[at_++];
     std::string found = "\"";

@@ -18,7 +18,7 @@ class StoreUnderTest {
 
   // Returns the store that the verbs of a test use.
   virtual engine::Store& store() = 0;
-  // Returns the embedded store behind it, so that a test can examine its structure.
+  // Returns the embedded store behind store(), so that a test can examine its structure.
   virtual engine::Store& embedded() = 0;
   // Returns true if others do not see uncommitted changes. A standalone server has no transactions.
   virtual bool has_transactions() const = 0;

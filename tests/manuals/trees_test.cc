@@ -128,7 +128,7 @@ TEST_F(Trees, MaterializedPaths) {
   create_index("categories", "{ path: 1 }");
   expect_answers();
   EXPECT_EQ(explain("categories", "{}", {.sort = "{ path: 1 }"}).plan, "FETCH IXSCAN(path_1)");
-  // From the root on, the index gives what is below and no more.
+  // For a path from the root, the index gives the nodes below and no others.
   const Explained from_root = explain("categories", "{ path: /^,Books,Programming,/ }");
   EXPECT_EQ(from_root.plan, "FETCH IXSCAN(path_1)");
   EXPECT_EQ(from_root.documents, 4);
@@ -194,7 +194,8 @@ TEST_F(Trees, ArraysOfAncestorsOfComments) {
     { _id: "g", ancestors: [ "a", "b", "d" ], parent: "d" } )";
   insert("mytree", tree);
   EXPECT_EQ(find("mytree"), json_each(tree));
-  // The drawbacks of a tree within one document are none here: it can be searched, and in part.
+  // This tree does not have the drawbacks of a tree within one document: parts of it can be
+  // searched.
   EXPECT_THAT(ids("mytree", R"({ ancestors: "b" })"), ElementsAre("\"c\"", "\"d\"", "\"g\""));
   EXPECT_THAT(ids("mytree", R"({ parent: "b" })"), ElementsAre("\"c\"", "\"d\""));
   EXPECT_THAT(find("mytree", R"({ _id: { $in: [ "a", "b", "d" ] } })",

@@ -79,15 +79,15 @@ TEST_F(Validation, Moderate_LeavesDocumentsThatDoNotMatch) {
               Succeeded());
   const Text anne = R"({ _id: "125876" })";
   const Text ivan = R"({ _id: "860000" })";
-  // Anne's document matches and has to go on so.
+  // Anne's document matches, so an update must not make it invalid.
   EXPECT_THAT(try_update("contacts", anne, R"({ $unset: { phone: "" } })"),
               FailedWith(ErrorCode::kDocumentValidationFailure));
   EXPECT_EQ(update("contacts", anne, R"({ $set: { city: "Paris" } })").modified, 1);
-  // Ivan's does not, and may be changed; new documents must match.
+  // Ivan's document does not match, and may be changed. New documents must match.
   EXPECT_EQ(update("contacts", ivan, R"({ $set: { city: "Toronto" } })").modified, 1);
   expect_refused(R"({ name: "Ivan" })");
 
-  // "By default, validationLevel is strict": now Ivan's is checked as well.
+  // "By default, validationLevel is strict": now Ivan's document is checked as well.
   ASSERT_THAT(modify("contacts", R"({ validationLevel: "strict" })"), Succeeded());
   EXPECT_THAT(try_update("contacts", ivan, R"({ $set: { city: "Paris" } })"),
               FailedWith(ErrorCode::kDocumentValidationFailure));
