@@ -118,7 +118,7 @@ class WhatCounts(AccessTimeCase):
             self.assertGreater(os.stat(self.file).st_mtime_ns, atime(self.file))
             self.assert_stays(self.file, lambda: os.pread(file.fileno(), 10, 7 << 20))
             self.assert_stays(self.file, file.close)
-        # Opened anew it would count.
+        # A read through a new handle changes the time.
         with open(self.file, "r+b", buffering=0) as file:
             self.assert_changes(self.file, lambda: os.pread(file.fileno(), 10, 5 << 20))
 

@@ -42,7 +42,7 @@ class AccessTimes(MountCase):
         self.file = self.path("file")
         with open(self.file, "wb") as file:
             file.write(b"content")
-        # What comes next has another time.
+        # Later operations have another time.
         time.sleep(0.02)
 
     def tearDown(self):
@@ -142,7 +142,7 @@ class Relatime(AccessTimes):
         self.assert_stays(self.file, write)
         self.assert_stays(self.file, lambda: os.close(os.open(self.file, os.O_RDWR)))
         self.system.remount()
-        # A part of a page, of which the kernel has to read the rest.
+        # Writes a part of a page, of which the kernel has to read the rest.
         self.assert_stays(self.file, write)
 
     def test_ReadingAndWriting_CountsWhenTheKernelHasToAsk(self):

@@ -56,7 +56,8 @@ def describe(top, all_times=True):
 class AttributesOfTrees(MountCase):
     def setUp(self):
         super().setUp()
-        # Beside the build: what is in memory has rules of its own for attributes.
+        # The tree is beside the build, because file systems in memory have their own rules for
+        # attributes.
         self.tree = self.enterContext(self.folder_beside_the_build())
         inner = os.path.join(self.tree, "folder", "inner")
         os.makedirs(inner)
@@ -141,7 +142,8 @@ class AttributesOfTrees(MountCase):
             again = self.run_program("rsync", flags, "-i", source + "/", target + "/")
             self.assertEqual(again, b"")
 
-        # It makes links after it has set the time of their folder, and leaves that of devices.
+        # rsync makes links after it has set the time of their folder, and does not set the time of
+        # devices.
         self.copied_by(copy, all_times=False)
 
     def test_Tar_KeepsAll(self):

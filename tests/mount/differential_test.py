@@ -18,9 +18,9 @@ from mount_case import SYSTEM, MountCase, main
 from mounts import Folder
 
 STEPS = int(os.environ.get("DIFFERENTIAL_STEPS", 100_000))
-# All but those in which something differs: node and path (of what has lost its name and is no open file,
-# as a pipe or an O_PATH handle, attributes can be read and not changed), xattr (nor can those of a removed
-# folder).
+# All groups except those in which something differs. node and path: if an object has lost its name
+# and is not an open file, for example a pipe or an O_PATH handle, its attributes can be read but
+# not changed. xattr: the same is true of a removed folder.
 CALLS = os.environ.get(
     "DIFFERENTIAL_CALLS",
     "folder,unlink,rename,exchange,link,symlink,open,read,write,seek,sync,truncate,allocate,copy,hole,"
@@ -45,7 +45,8 @@ class Differential(MountCase):
         if SYSTEM == "gridmount" and os.geteuid() == 0:
             # Calls are made as other users and on devices, too.
             self.mount("allow_other,dev,suid")
-        # Beside the build, which no memory file system holds: those have rules of their own.
+        # The plain folder is beside the build, and so not on a file system in memory: those have
+        # their own rules.
         self.plain = Folder(temp_parent=os.getcwd())
         self.addCleanup(self.plain.cleanup)
         self.plain.start()

@@ -17,7 +17,7 @@ from mount_case import MountCase, main
 
 SIZE = 640 * 1024
 ROUNDS = 200
-# On x86-64: io_setup, io_destroy, io_getevents, io_submit.
+# The numbers of system calls on x86-64: io_setup, io_destroy, io_getevents, io_submit.
 SETUP, DESTROY, GETEVENTS, SUBMIT = 206, 207, 208, 209
 PWRITE = 1
 

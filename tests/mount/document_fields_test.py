@@ -39,7 +39,7 @@ class DocumentFields(DriverCase):
         self.assertEqual(self.field("md5"), seen["md5"])
         self.assertEqual(self.field("filename"), "file")
         self.assertEqual(self.field("contentType"), "text/plain")
-        # Without the mount's own part of it.
+        # The attribute leaves out the mount's own part of `metadata`.
         self.assertIn("posix", seen["metadata"])
         self.assertEqual(json.loads(self.field("metadata")), {"tags": ["a", {"n": 1.5}]})
 

@@ -53,7 +53,7 @@ class Dpkg(MountCase):
         os.link(os.path.join(share, "program"), os.path.join(share, "deep", "linked"))
         os.symlink("../program", os.path.join(share, "deep", "symbolic"))
         os.symlink("no/such/target", os.path.join(share, "dangling"))
-        # What is a link in one version and a folder or a file in the next.
+        # `changing` is a link in the first version and something else in the second one.
         if version == 1:
             os.symlink("deep", os.path.join(share, "changing"))
         else:

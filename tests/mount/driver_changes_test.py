@@ -48,7 +48,7 @@ class DriverChanges(DriverCase):
         self.assertEqual(os.fstat(file).st_nlink, 0)
         self.assert_fails(errno.ESTALE, os.read, file, 1000)
         self.assert_fails(errno.ESTALE, os.fchmod, file, 0o600)
-        # The kernel tells of what it could not write back as EIO.
+        # If the kernel could not write data back, it reports EIO.
         os.pwrite(file, b"x" * (1 << 20), 0)
         self.assert_fails(errno.EIO, os.fsync, file)
         with contextlib.suppress(OSError):

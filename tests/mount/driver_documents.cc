@@ -1,5 +1,5 @@
-// Puts GridFS documents into a store as a driver would, and prints the stored documents. With it,
-// tests examine a store's documents without the mount or the tools.
+// Puts GridFS documents into a store as a driver would, and prints the stored documents. Tests use
+// this program to examine a store's documents without the mount or the tools.
 //
 //   driver_documents insert STORE < LINES
 //       One JSON object per line: {"bucket": NAME, "seed": N, "document": {...}}. The files

@@ -94,7 +94,7 @@ class Signals(EndingCase):
             for number in range(3)
         ]
         for writer in writers:
-            # The kernel takes what they write even when nobody serves it any more.
+            # The kernel accepts the writers' data even when no daemon serves the mount any more.
             self.addCleanup(self.end_writer, writer)
         self.wait_until_written(*(f"writer{number}" for number in range(3)))
         self.send(signal.SIGTERM)

@@ -60,7 +60,8 @@ class Exchange(MountCase):
         for name, size in {"one": 1, "chunk": CHUNK_BYTES, "more": 7 * CHUNK_BYTES + 13}.items():
             self.run_program("cp", self.make(name, size), self.path(name))
         self.run_program("cp", "/dev/null", self.path("none"))
-        # Written out of order, then overwritten and shortened: recomputed, or absent; never stale.
+        # One file is written out of order, the other one is shortened. Their md5 is recomputed or
+        # absent, but never stale.
         with open(self.path("random"), "wb") as file:
             for at in (2_000_000, 0, 900_000):
                 file.seek(at)

@@ -9,8 +9,8 @@
 //       resizes files). ERRNO: a number. NAME: the only file that fails. FROM and TO: the bytes of
 //       it that cannot be read or written. If OPERATION is stale, and ERRNO is not 0, nothing
 //       fails. Instead reads of a file return what it held before the last write, as with a server
-//       that is late. A process that has it mapped sees this when the kernel reads the file again,
-//       for example after each open.
+// that is late. A process that has the file mapped sees this when the kernel reads the file again,
+// for example after each open.
 #define FUSE_USE_VERSION 31
 
 #include <dirent.h>
@@ -66,7 +66,7 @@ int fault_of(std::string_view operation, const char* path, Extent extent = {}) {
   return 0;
 }
 
-// What a file held before its last write, by path.
+// The bytes of a file that its last write has replaced.
 struct Older {
   off_t from = 0;
   std::vector<char> bytes;
@@ -80,7 +80,7 @@ void keep_older(const char* path, int fd, Extent extent) {
   (void)!::pread(fd, kept.bytes.data(), kept.bytes.size(), extent.from);
 }
 
-// `into` holds the extent's bytes.
+// Replaces the bytes of the extent in `into` by the older ones, if there are any.
 void put_older(const char* path, char* into, Extent extent) {
   const auto found = older.find(path);
   if (found == older.end()) return;
@@ -100,7 +100,8 @@ int result(int returned) {
   return returned < 0 ? -errno : returned;
 }
 
-// `change` is a call that changes names, attributes or sizes.
+// Makes a call that changes names, attributes or sizes, unless a fault refuses it. Returns the
+// call's result or the negative errno.
 template <typename Call>
 int change(const char* path, Call call) {
   const int code = fault_of("change", path);
@@ -122,7 +123,8 @@ int list(const char* path, void* into, fuse_fill_dir_t fill, off_t, fuse_file_in
   return 0;
 }
 
-// Whether an open must read the file again, because a part of it cannot be read or is stale.
+// Returns true if an open must read the file again, because a part of it cannot be read or is
+// stale.
 bool is_read_anew(const char* path) {
   const Extent all{0, std::numeric_limits<off_t>::max()};
   return fault_of("stale", path) != 0 || fault_of("read", path, all) != 0;

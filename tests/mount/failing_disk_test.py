@@ -112,7 +112,7 @@ class FailingDisk(MountCase):
         self.system.options = ["--stuck-after", "0.3"]
         self.system.start()
         self.write_file("file")
-        # So that the kernel need not ask for what it checks before it removes the file.
+        # The kernel then has in its cache the attributes that it checks before it removes the file.
         os.stat(self.root)
         os.stat(self.path("file"))
         removing = threading.Thread(target=os.unlink, args=[self.path("file")])
@@ -136,7 +136,7 @@ class FailingDisk(MountCase):
         block = b"bad:5;".ljust(64, b".") * 32
         with open(os.path.join(self.behind, "store", "data.mdb"), "rb") as file:
             data = file.read()
-        # Wherever it stands: an older copy may be left in a free page.
+        # Finds every copy of the block, because an older copy may be left in a free page.
         places = [at for at in range(0, len(data), 4096) if data[at : at + len(block)].find(block[:64]) >= 0]
         self.assertGreaterEqual(len(places), BLOCK // 4096 - 1)
         self.set_faults(*(f"read {errno.EIO} data.mdb {at} {at + 4096}" for at in places))
@@ -144,7 +144,7 @@ class FailingDisk(MountCase):
         self.assertEqual(self.read_file("good"), expected["good"])
         self.assert_fails([errno.EIO], lambda: self.read_file("bad"))
         self.assertEqual(self.read_file("other"), expected["other"])
-        # The blocks before the bad one, too.
+        # The blocks before the bad one can be read, too.
         with open(self.path("bad"), "rb") as file:
             self.assertEqual(file.read(4 * BLOCK), expected["bad"][: 4 * BLOCK])
         self.wait_for_log("data.mdb cannot be read at byte")
@@ -166,7 +166,7 @@ class FailingDisk(MountCase):
 
     def test_reading_goes_on_while_the_last_commits_cannot_be_written(self):
         expected = {"before": self.write_file("before", blocks=4)}
-        # So many changes in a row that they share a commit, which fails.
+        # Makes so many changes in a row that they share a commit, which fails.
         for number in range(20):
             expected[f"small{number}"] = self.write_file(f"small{number}", blocks=0, sync=False)
         self.set_faults(f"write {errno.EIO} data.mdb")
@@ -181,7 +181,7 @@ class FailingDisk(MountCase):
         expected = {"before": self.write_file("before", blocks=4)}
         self.set_faults(f"sync {errno.EIO} data.mdb")
         self.assert_fails([errno.EIO], lambda: self.write_file("refused"))
-        # The disk is well again, but what it has dropped meanwhile nobody knows.
+        # The disk works again, but nobody knows which data it has dropped meanwhile.
         self.make_well()
         self.assert_fails([errno.EIO, errno.EROFS], lambda: self.write_file("later"))
         self.assertEqual(self.read_file("before"), expected["before"])
@@ -207,7 +207,7 @@ class FailingDisk(MountCase):
         )
         self.assertEqual(served.returncode, 19, served.stderr)
         self.assertFalse(os.path.exists(os.path.join(self.behind, "new", "format")))
-        # It can be read, and taken elsewhere.
+        # The existing store can be read, and copied to another disk.
         self.assertIn("no problems", self.check_store())
         self.make_well()
         self.system.start()
@@ -216,7 +216,7 @@ class FailingDisk(MountCase):
     def test_a_commit_that_does_not_show_where_it_is_mapped_is_the_last(self):
         expected = {"before": self.write_file("before", blocks=4)}
         self.set_faults("stale 1 data.mdb")
-        # The newest meta page is read anew, and is the one before.
+        # The kernel reads the newest meta page again, and gets the one before it.
         deadline = time.monotonic() + 30
         while "takes no more writes" not in self.system.log():
             self.assertLess(time.monotonic(), deadline)
@@ -227,12 +227,12 @@ class FailingDisk(MountCase):
                 expected[name] = self.write_file(name)
             except OSError as error:
                 self.assertEqual(error.errno, errno.EIO)
-        # Whether a transaction or a checkpoint has met it.
+        # The message depends on whether a transaction or a checkpoint has found the stale page.
         self.assertRegex(self.system.log(), "does not show what was (committed last|written there)")
         self.assert_fails([errno.EIO, errno.EROFS], lambda: self.write_file("later"))
         self.system.kill()
-        # The kernel is to forget what it was shown: a file of which something cannot be read is read
-        # anew by whoever opens it.
+        # The kernel must forget the stale pages. failing_disk lets the kernel read a file again at
+        # each open if a part of the file cannot be read.
         self.set_faults(f"read {errno.EIO} data.mdb {2**40} {2**40 + 1}")
         with open(os.path.join(self.disk, "store", "data.mdb"), "rb"):
             pass
@@ -257,10 +257,10 @@ class FailingDisk(MountCase):
         self.assertEqual(refused.returncode, 1)
         self.assertIn(f"is in use by process {self.system.pid}", refused.stderr)
         self.assertIn("there is no socket gridmount.sock", refused.stderr)
-        # What only reads needs no socket.
+        # A command that only reads needs no socket.
         self.assertIn("no problems", self.check_store())
         self.system.stop()
-        # Who only answers has nothing to do then.
+        # `serve` needs a socket or an address, and here it has neither.
         served = subprocess.run(
             [os.environ["GRIDSTORE"], "serve", self.system.store], capture_output=True, text=True
         )
@@ -311,7 +311,7 @@ class FailingDisk(MountCase):
         self.assert_fails([errno.EIO, errno.EROFS], lambda: os.unlink(self.path("before")))
         self.assertEqual(self.read_file("before"), expected["before"])
         self.system.kill()
-        # What was killed needs no writing to be read.
+        # The store of a killed process can be read without writing.
         self.assertIn(b"before\t1048576", self.gridfiles("list"))
         self.gridfiles("delete", "before", status=1)
         with self.assertRaises(MountError) as refused:

@@ -7,7 +7,7 @@ import unittest
 
 from mount_case import MountCase, gridmount_only, main
 
-# Of a Date, whose milliseconds are an int64.
+# The last and the first second of a Date, whose milliseconds are an int64.
 LAST = (2**63 - 1) // 1000
 FIRST = -(2**63) // 1000
 

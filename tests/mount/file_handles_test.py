@@ -74,7 +74,7 @@ class FileHandles(MountCase):
         os.unlink(self.path("gone"))
         self.system.remount()
         self.assert_stale(gone)
-        # Files first, so that no folder is known by them.
+        # The files come first, so that the mount does not know their folders from other look-ups.
         for path in paths:
             with self.open(handles[path]) as fd:
                 self.assertEqual(os.fstat(fd).st_ino, numbers[path], path)
@@ -89,7 +89,7 @@ class FileHandles(MountCase):
             os.fsync(fd)
         with open(self.path("a/b/file"), encoding="ascii") as file:
             self.assertEqual(file.read(), "new")
-        # Moved, it has the number it had.
+        # A moved folder keeps its ino.
         os.rename(self.path("implied"), self.path("moved"))
         self.system.remount()
         with self.open(handles["implied/deep"]) as fd:

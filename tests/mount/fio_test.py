@@ -30,7 +30,7 @@ JOBS = {
     "mapped": "ioengine=mmap size=16m bsrange=4k-64k",
     "direct": "ioengine=psync size=16m bssplit=4k/40:32k/30:128k/20:1m/10 direct=1",
     "queued": "ioengine=libaio iodepth=8 size=16m bssplit=4k/40:64k/40:512k/20 direct=1",
-    # Over what is there, so that chunks are changed in place, and while it is written verified.
+    # Overwrites existing data, so that chunks are changed in place, and verifies while it writes.
     "again": "ioengine=psync size=12m bs=12k overwrite=1 verify_backlog=64",
 }
 EACH = 2  # processes of each job, with a file each
@@ -52,7 +52,7 @@ class Fio(MountCase):
         return path
 
     def fio(self, names, *options, status=0):
-        # In the scratch folder: fio leaves the state of its verifying there.
+        # fio runs in the scratch folder, and leaves the state of its verification there.
         return self.run_program("fio", *options, self.job_file(names), status=status)
 
     def test_RandomWritesOfManySizes_AreFoundAgain_AlsoAfterRemount(self):

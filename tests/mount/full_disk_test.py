@@ -119,7 +119,7 @@ class FullDisk(MountCase):
                         pass
             except FileNotFoundError:
                 pass  # not even made
-        # So that there is nothing left to be written at the end.
+        # Afterwards nothing is left to be written at the end.
         for name in os.listdir(self.path()):
             os.unlink(self.path(name))
         self.wait_for_room()
@@ -140,7 +140,8 @@ class FullDisk(MountCase):
 
     def test_writes_refused_while_somebody_reads_leave_room_for_removals(self):
         self.fill()
-        # Its archive is not taken, so it holds its snapshot, and nothing that is freed since is reused.
+        # Nobody reads its archive, so the dump holds its snapshot, and no page that is freed since
+        # is reused.
         reader = subprocess.Popen(
             [os.environ["GRIDSTORE"], "dump", "--archive", self.system.store],
             stdout=subprocess.PIPE,
@@ -154,7 +155,7 @@ class FullDisk(MountCase):
             for name in small[-10:]:
                 os.unlink(self.path(name))
         finally:
-            # Killed, it leaves its place among the readers taken.
+            # A killed reader leaves its slot in the table of readers occupied.
             reader.kill()
             reader.wait()
             reader.stdout.close()
@@ -189,17 +190,18 @@ class FullDisk(MountCase):
         os.rmdir(self.path("folder"))
         names = os.listdir(self.path())
         self.assertGreaterEqual(len(names), len(expected))
-        # One is emptied first, one is replaced by another.
+        # Empties one file first, and replaces another one by it.
         os.truncate(self.path(names[0]), 0)
         os.rename(self.path(names[0]), self.path(names[1]))
         for name in names[1:]:
             os.unlink(self.path(name))
         self.assertEqual(os.listdir(self.path()), [])
-        # What they had is there for others, although the disk has no more room than before.
+        # Other files can use the removed files' space, although the disk has no more room than
+        # before.
         expected = self.fill()
         self.assertGreater(sum(map(len, expected.values())), DISK_BYTES // 4)
         self.assert_holds(expected)
-        # What could not be written yet finds room at the end.
+        # Data that could not be written yet finds room at the end.
         for name in sorted(expected)[::2]:
             os.unlink(self.path(name))
             del expected[name]
@@ -234,7 +236,7 @@ class FullDisk(MountCase):
         written = self.write_until_refused("endless")
         self.assertGreater(written, DISK_BYTES // 4)
         self.assertLess(written, DISK_BYTES)
-        # As is.
+        # The disk is still full, so a second file gets little.
         self.assertLess(self.write_until_refused("more"), 16 << 20)
         os.unlink(self.path("endless"))
         os.unlink(self.path("more"))
@@ -263,7 +265,7 @@ class FullDisk(MountCase):
             free = os.statvfs(self.root)
             free = free.f_bavail * free.f_frsize
             if round == 1:
-                # Its reader lets go of it, not its name.
+                # The file is removed when its reader closes it, not when it loses its name.
                 with open(self.path(f"big.{round}"), "rb") as reader:
                     os.unlink(self.path(f"big.{round}"))
                     self.assertTrue(reader.read(1))
@@ -299,7 +301,8 @@ class FullDisk(MountCase):
             if name not in kept:
                 os.unlink(self.path(name))
         self.wait_for_room()
-        # Gives back what the full disk has not made the store give back before.
+        # Frees the rest of the unused space. The full disk may have made the store free a part of
+        # it before.
         self.compact()
         self.assertGreater(self.free_bytes(), before + (8 << 20))
         self.assert_holds({name: expected[name] for name in kept})
@@ -307,7 +310,7 @@ class FullDisk(MountCase):
             with self.assertRaises(OSError):
                 while True:
                     other.write(bytes(1 << 16))
-        # The store has free pages, and the disk has nothing for them.
+        # The store has free pages, but the disk has no room for them.
         self.fill_to_the_brim()
         self.assert_holds({name: expected[name] for name in kept})
         for name in os.listdir(self.path()):
@@ -316,7 +319,7 @@ class FullDisk(MountCase):
         os.unlink(os.path.join(self.disk, "other"))
         expected = self.fill()
         self.assert_holds(expected)
-        # What could not be written would be missing at the end.
+        # Makes room, because data that could not be written would be missing at the end.
         for name in os.listdir(self.path()):
             if name not in expected or name in sorted(expected)[::2]:
                 os.unlink(self.path(name))

@@ -64,14 +64,14 @@ class Git(MountCase):
         source = self.source_repository()
         first = self.path("first")
         self.git("clone", "-q", "--bare", "file://" + source, first, cwd=self.scratch)
-        # From folder to folder of the mount: objects become hard links, not copies.
+        # Both folders are in the mount, so objects become hard links and not copies.
         clone = self.path("clone")
         self.git("clone", "-q", "--local", first, clone, cwd=self.scratch)
         packs = [os.path.join(first, "objects/pack"), os.path.join(clone, ".git/objects/pack")]
         for name in os.listdir(packs[0]):
             one, other = (os.stat(os.path.join(pack, name)) for pack in packs)
             self.assertEqual((one.st_ino, one.st_nlink), (other.st_ino, 2), name)
-        # git asks the file system whether a folder's time tells of each change in it.
+        # git tests whether each change in a folder changes the folder's time.
         self.git("update-index", "--test-untracked-cache", cwd=clone)
         self.git("config", "core.untrackedCache", "true", cwd=clone)
         tree = self.path("side tree")
@@ -113,7 +113,7 @@ class Git(MountCase):
         self.system.remount()
         self.assert_clean(work)
         self.assertEqual(self.git("rev-list", "--count", "HEAD", cwd=work).strip(), "22")
-        # Out of the mount the same objects are found.
+        # A clone outside of the mount has the same objects.
         bare = os.path.join(self.scratch, "bare")
         self.git("clone", "-q", "--bare", "file://" + work, bare, cwd=self.scratch)
         self.git("fsck", "--full", cwd=bare)

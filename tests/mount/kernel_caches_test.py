@@ -94,7 +94,7 @@ class KernelCaches(CountedCase):
             self.read("changed/old")
             os.listdir(self.path("changed"))
         self.db.fs.files.update_one({"filename": "changed/old"}, {"$set": {"filename": "changed/new"}})
-        # Attributes of the folders above it are looked at anew.
+        # The kernel asks again for the attributes of the folders above the file.
         self.assertLessEqual(set(self.asked(self.look)), {*ALWAYS, "getattr"})
         asked = self.asked(lambda: self.assertEqual(os.listdir(self.path("changed")), ["new"]))
         self.assertTrue({"readdir", "readdirplus"} & set(asked), asked)
@@ -107,7 +107,7 @@ class KernelCachesOfBuckets(CountedCase):
     def test_Buckets_AreAskedForAgainAfterASecond_AndAbsentOnesAlways(self):
         bucket, absent = (os.path.join(self.system.mount_point, name) for name in ("fs", "absent"))
         self.assertEqual(self.asked(lambda: [os.path.exists(absent) for _ in range(3)])["lookup"], 3)
-        # Whoever is held up meanwhile tries again.
+        # If the machine is slow, the test tries again.
         for _ in range(20):
             os.stat(bucket)
             begin = time.monotonic()

@@ -46,10 +46,10 @@ class Worker(threading.Thread):
         self._folder = os.path.join(root, f"worker{number}")
         self._random = random.Random(seed)
         self._sizes = sizes
-        # Name -> bytes, or FOLDER: committed, as of the last call that returned.
+        # {name: bytes or FOLDER}: the committed contents after the last call that returned.
         self.expected = expected
-        # The call that was under way at the kill: name -> (before, after), and whether it is done
-        # as a whole or not at all.
+        # The call in progress at the kill: {name: (before, after)}. If it is atomic, it happens as
+        # a whole or not at all.
         self.pending = {}
         self.pending_is_atomic = True
         self.operations = 0
@@ -62,7 +62,7 @@ class Worker(threading.Thread):
                 self._one_operation()
                 self.operations += 1
         except OSError as error:
-            # The daemon's end; anything before it is a finding.
+            # The daemon has ended. An error before that is a failure of the test.
             if not self.stopping:
                 self.error = error
 
@@ -217,7 +217,7 @@ class Kill(MountCase):
                 if found[name] != expected[name]:  # without printing megabytes
                     self.fail(f"{folder}/{name} is not what it was when the call returned")
             self.assert_allowed(found, pending, workers and workers[number].pending_is_atomic)
-            # What the interrupted call left is the starting point of the next round.
+            # The next round starts with the state that the interrupted call has left.
             for name in pending:
                 expected.pop(name, None)
                 if name in found:

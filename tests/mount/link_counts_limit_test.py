@@ -27,7 +27,7 @@ class LinkCountsLimit(MountCase):
         self.assertEqual(self.links("0", "0"), 2)
         self.assertEqual(self.links("late"), 1)
         self.assertEqual(self.links("late", "inner"), 1)
-        # Those that are counted go on to be.
+        # Directories that are counted stay counted.
         os.mkdir(self.path("0", "one more"))
         self.assertEqual(self.links("0"), IN_EACH + 3)
         self.assertEqual(os.listdir(self.path("late")), ["inner"])

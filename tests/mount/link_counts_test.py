@@ -21,7 +21,7 @@ class LinkCounts(MountCase):
 
     def links(self, path):
         told = os.stat(path).st_nlink
-        # Of a listing's entry, which comes by another way.
+        # A listing's entry, which the kernel requests in another way, must have the same count.
         parent, name = os.path.split(path)
         with os.scandir(parent) as entries:
             self.assertEqual([e.stat().st_nlink for e in entries if e.name == name], [told])
@@ -51,7 +51,7 @@ class LinkCounts(MountCase):
         self.assertEqual((self.links(self.a), self.links(self.b)), (2, 3))
         os.rename(self.a, os.path.join(self.b, "a"))
         self.assertEqual(self.links(self.b), 4)
-        # Over an empty one.
+        # Moves a directory over an empty one.
         os.rename(os.path.join(self.b, "a"), os.path.join(self.b, "x"))
         self.assertEqual(self.links(self.b), 3)
 

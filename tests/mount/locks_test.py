@@ -80,7 +80,7 @@ class Locks(MountCase):
                 subprocess.run(["flock", "-x", "0"], stdin=file, check=True)
                 with open("/proc/locks", encoding="ascii") as locks:
                     self.assertIn(f":{number} ", locks.read())
-            # Not open while it is mounted anew.
+            # The file must not be open during the remount.
             null = os.open(os.devnull, os.O_RDWR)
             os.dup2(null, self.fd)
             os.close(null)

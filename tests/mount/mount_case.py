@@ -148,7 +148,7 @@ class MountCase(unittest.TestCase):
         return getattr(self, "_last_log", "")
 
     def doCleanups(self):
-        # The log goes with the temporary folder, so it is read before.
+        # The log is removed with the temporary folder, so it is read before.
         log_path = getattr(getattr(self, "system", None), "log_path", "")
         if os.path.exists(log_path):
             self._last_log = self.system.log()

@@ -97,7 +97,7 @@ class MountOptions(MountCase):
         os.chmod(self.system.temp, 0o755)
         for options, works in (([], False), (["dev", "suid"], True), (["nodev", "nosuid"], False)):
             self.mount("allow_other", *options)
-            # They are what they were in any case.
+            # The nodes have the same attributes with all options.
             self.assertEqual(os.stat(self.path("null")).st_mode, 0o600 | stat.S_IFCHR)
             self.assertEqual(os.stat(self.path("null")).st_rdev, os.makedev(1, 3))
             self.assertEqual(stat.S_IMODE(os.stat(self.path("id")).st_mode), 0o4755)

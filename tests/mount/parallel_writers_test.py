@@ -98,7 +98,7 @@ def list_moved(root, stop):
                 listed = os.listdir(os.path.join(root, name))
             except FileNotFoundError:
                 continue
-            # A listing that the move overtakes goes on in the folder that it opened.
+            # If the folder is moved during a listing, the listing continues in the opened folder.
             assert sorted(listed) == expected, (name, len(listed))
             whole += 1
     assert whole > 0

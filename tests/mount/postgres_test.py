@@ -18,7 +18,7 @@ import unittest
 
 from mount_case import SYSTEM, MountCase, main
 
-# PostgreSQL refuses to be root's.
+# PostgreSQL refuses to run as root.
 USER = 65534 if os.geteuid() == 0 else None
 CLIENTS = 4
 WAIT_SECONDS_MAX = 60.0
@@ -94,7 +94,8 @@ class Postgres(MountCase):
     def start_server(self, **settings):
         settings = {
             "listen_addresses": "", "unix_socket_directories": self.sockets,
-            # What processes share of a parallel query lies in the mount, too, as mapped files.
+            # The memory that the processes of a parallel query share is in mapped files in the
+            # mount, too.
             "dynamic_shared_memory_type": "mmap", "shared_buffers": "16MB", "restart_after_crash": "off",
             **settings,
         }
@@ -167,7 +168,7 @@ class Postgres(MountCase):
         self.start_server()
         self.run_postgres("pgbench", "-i", "-q", "-s", "1")
         expected_count = 0
-        # The second writes its log with O_DSYNC and has to write whole pages to it at once.
+        # The second server writes its log with O_DSYNC, always whole pages at once.
         for settings in ({}, {"wal_sync_method": "open_datasync", "checkpoint_timeout": "30s"}):
             committed = self.bench_until_killed(chance.uniform(1.0, 2.0))
             self.start_server(**settings)
@@ -177,7 +178,7 @@ class Postgres(MountCase):
             expected_count = count
         self.assertIn("redo done", self.server_log())
         self.run_postgres("pgbench", "-n", "-c", str(CLIENTS), "-j", "2", "-t", "50")
-        # By symbolic link to another folder, and copied as files.
+        # A tablespace is a symbolic link to another folder, and the database is copied as files.
         place = os.path.join(self.home, "place")
         self.run_program("install", "-d", "-m", "700", place, user=USER)
         self.sql(f"CREATE TABLESPACE place LOCATION '{place}'")

@@ -175,7 +175,7 @@ class Durable(MountCase):
         self.mount(3600)
         self.write("closed")
         self.assertEqual(self.durable_names(), set())
-        # A kill is no loss of power.
+        # A kill is not a power loss.
         self.assertEqual(os.listdir(self.root), ["closed"])
         self.mount(0.2)
         self.write("other")
@@ -237,7 +237,8 @@ class Unmounted(MountCase):
         first = self.system.process
         first.send_signal(signal.SIGSTOP)
         try:
-            # Whoever asks for the free space just now is not answered, and the mount is busy.
+            # A program that asks for the free space at this moment gets no answer, and the mount is
+            # busy.
             deadline = time.monotonic() + SECONDS_MAX
             while subprocess.run(["fusermount3", "-u", self.system.mount_point]).returncode != 0:
                 self.assertLess(time.monotonic(), deadline)

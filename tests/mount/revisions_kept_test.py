@@ -128,7 +128,7 @@ class Kept(RevisionCase):
         self.assertEqual(self.read("a"), b"one")
         self.replace("a", b"two")
         self.assertEqual(self.revisions("a"), [b"two"])
-        # One with a date is.
+        # An upload with a date is kept.
         self.upload("b", b"one", datetime.datetime(2020, 1, 2))
         self.replace("b", b"two")
         self.assertEqual(self.revisions("b"), [b"one", b"two"])
@@ -203,7 +203,8 @@ class Shown(RevisionCase):
         self.wait_until(lambda: read()["operations"]["setxattr"]["failures"] == 1, "no failure is counted")
         with open(self.path("a"), "rb"):
             found = read()
-            # stats.json is not one of them: its text was made before it was opened.
+            # stats.json is not one of the open files, because its text was made before it was
+            # opened.
             self.assertEqual(found["openFiles"], 1)
         self.assertEqual(found["bucket"], "fs")
         for name, count in (("files", 3), ("chunks", 3), ("directories", 2)):
@@ -238,7 +239,7 @@ class EarlierTime(RevisionCase):
         self.upload("later", b"new", before + 2 * DAY)
         self.upload("undated", b"content", None)
         os.mkdir(self.path("empty"))
-        # Made now, after that time, but with something below it that was there.
+        # This directory is made after that time, but something below it existed then.
         os.mkdir(self.path("folder"))
         self.upload("folder/dated", b"old", before)
         self.mount(f"at={(before + DAY).isoformat()}Z")

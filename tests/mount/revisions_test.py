@@ -188,7 +188,7 @@ class Revisions(MountCase):
             with open(path, encoding="ascii") as file:
                 shown[name] = file.read()
         self.assertEqual(sorted(shown.values()), ["", "one", "two"])
-        # Programs that copy and walk.
+        # Programs can copy and walk the views.
         self.run_program("cp", "-r", os.path.join(views, "revisions"), "copied")
         with open(os.path.join(self.scratch, "copied/folder/inner/a/0"), encoding="ascii") as file:
             self.assertEqual(file.read(), "one")
@@ -326,7 +326,7 @@ class Revisions(MountCase):
         self.write("b", "gone later")
         time.sleep(1.1)
         then = time.time()
-        # The _id of a folder tells the second it was made in.
+        # The _id of a folder has the second in which the folder was made.
         time.sleep(2.1)
         self.write("folder/a", "two")
         self.replace("folder/a", "three")

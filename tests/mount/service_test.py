@@ -63,7 +63,7 @@ class Service(MountCase):
             finally:
                 daemon.kill()
                 daemon.wait()
-            # That of a stop by signal comes twice.
+            # A stop by a signal sends this message twice.
             self.manager.setblocking(False)
             try:
                 while True:

@@ -60,7 +60,7 @@ class Blocks(MountCase):
 
     def test_Truncate_StoresNothing(self):
         self.run_program("truncate", "-s", "1G", self.path("a"))
-        # Never none: 0 blocks would say that no look for data is worth while.
+        # A file never has 0 blocks, because programs would then not look for data.
         self.assert_stored("a", BLOCK)
 
     def test_SymbolicLinks_HaveNone(self):
@@ -77,7 +77,7 @@ class Blocks(MountCase):
         self.run_program("dd", "if=/dev/urandom", f"of={self.path('a')}", "bs=1", "count=1",
                          "conv=notrunc")
         self.assert_stored("a", MIB + CHUNK)
-        # Once more in the same place.
+        # Writes once more to the same place.
         self.run_program("dd", "if=/dev/urandom", f"of={self.path('a')}", "bs=1", "count=1",
                          "conv=notrunc")
         self.assert_stored("a", MIB + CHUNK)
@@ -106,10 +106,10 @@ class Blocks(MountCase):
             self.assertEqual(os.fstat(file.fileno()).st_blocks, 16)
         self.assertEqual(os.stat(self.path("a")).st_size, 8192)
         self.assert_stored("a", 8192)
-        # Blocks that are only touched count whole.
+        # A block that is allocated in part counts as a whole.
         self.run_program("fallocate", "-o", 20479, "-l", 2, self.path("a"))
         self.assert_stored("a", 16384)
-        # Behind the end.
+        # Allocates behind the end of the file.
         self.run_program("fallocate", "-n", "-o", MIB, "-l", MIB, self.path("a"))
         self.assert_stored("a", 16384 + MIB)
         self.run_program("fallocate", "-p", "-o", 4096, "-l", 4096, self.path("a"))

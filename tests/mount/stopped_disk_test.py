@@ -68,7 +68,7 @@ class StoppedDisk(MountCase):
     def test_MetricsDoNotAnswer_AndWhatWaitsIsNotLogged_IfThatIsTurnedOff(self):
         with open(self.path("file"), "wb") as file:
             file.write(b"content")
-        # So that the kernel need not ask for what it checks before it removes the file.
+        # The kernel then has in its cache the attributes that it checks before it removes the file.
         os.stat(self.root)
         os.stat(self.path("file"))
         self.assertIn("gridmount_open_files", self.request_metrics(SECONDS_MAX))
@@ -108,7 +108,7 @@ class StoppedDisk(MountCase):
                 return "asked in the folder"
 
         threads = []
-        # Should somebody wait who need not, the disk answers in the end.
+        # If a thread waits that need not wait, the disk answers in the end.
         rescue = threading.Timer(SECONDS_MAX, self.disk_process.send_signal, [signal.SIGCONT])
         rescue.start()
         self.disk_process.send_signal(signal.SIGSTOP)

@@ -9,7 +9,7 @@ import time
 from mount_case import MountCase, gridmount_only, main
 
 DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "ARCHITECTURE.md"
-# A mount has these without being asked for anything.
+# A mount has the threads of these rows before it gets any request.
 FROM_THE_BEGINNING = {"start", "mounted", "opened"}
 PATIENCE_SECONDS = 10
 
@@ -70,7 +70,7 @@ class ThreadNames(MountCase):
         self.wait_for({"gm-metrics", "gm-http", "gm-http-change", "gm-writeback", "gm-md5"})
         names = self.names()
         self.assertEqual(set(names) - set(table()), set())
-        # The first thread's name is the program's, and no other has that.
+        # Only the first thread has the program's name.
         self.assertEqual(names.count("gridmount"), 1, sorted(names))
 
     def test_Table_NamesFitTheKernel(self):

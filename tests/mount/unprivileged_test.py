@@ -22,7 +22,7 @@ def setUpModule():
     take_own_view_of_mounts()
     device = os.stat("/dev/fuse")
     with tempfile.TemporaryDirectory() as folder:
-        # The folder's own file system may give no devices.
+        # The file system of the folder may not support devices.
         subprocess.run(["mount", "-t", "tmpfs", "gridmount-test", folder], check=True)
         node = os.path.join(folder, "fuse")
         os.mknod(node, stat.S_IFCHR | 0o666, device.st_rdev)
@@ -76,7 +76,7 @@ class Unprivileged(MountCase):
         owner = self.run_program("stat", "-c", "%u %g", file, user=USER)
         self.assertEqual(owner.split(), [b"%d" % USER] * 2)
         self.run_program("chown", "0", file, user=USER, status=1)
-        # Even root is somebody else to it.
+        # Even root is another user for the mount.
         with self.assertRaises(PermissionError):
             os.listdir(self.folder)
         self.unmount()

@@ -164,7 +164,8 @@ class OthersTest(Followed):
             self.wait_for(lambda name=name: self.note_of(name), b"x")
 
     def note_of(self, name):
-        # As other attributes, the mount knows for a moment that a node has none.
+        # The mount remembers for a moment that a node has no extended attributes, as it remembers
+        # other attributes.
         try:
             return os.getxattr(self.path(name), "user.note")
         except OSError as error:
@@ -367,7 +368,7 @@ class OwnChangesTest(Followed):
             os.stat(self.path(name))
         for name in names:
             os.chmod(self.path(name), 0o640)
-        # The mount has heard of this one after it has heard of its own.
+        # The mount hears of this change after it has heard of its own changes.
         self.assertFalse(os.path.exists(self.path("last")))
         self.write("last", b"last")
         self.wait_for_name("last")
@@ -418,15 +419,16 @@ class BrokenStreamTest(Followed):
         self.addCleanup(self.fail, "off")
         # A request that waits for changes when this begins still gets them.
         self.wait_for(self.is_broken)
-        # Those may have been changes of `a`, whose writing is more than one. From now on it is cached.
+        # Such changes may have been changes of `a`, because writing a file makes several. From now
+        # on `a` is cached.
         self.assertTrue(os.path.exists(self.path("a")))
-        # The kernel gives up nothing of `a` if it needs memory.
+        # The open handle keeps the kernel from dropping `a` if it needs memory.
         held = os.open(self.path("a"), os.O_PATH)
         self.addCleanup(os.close, held)
         self.bucket.upload_from_stream("b", b"b")
         self.database["fs.files"].delete_one({"filename": "a"})
         time.sleep(1.5)
-        # Nothing else tells the mount.
+        # Without the stream the mount does not learn of the removal.
         self.assertTrue(os.path.exists(self.path("a")), self.mount.log())
         self.fail("off")
         self.wait_for_name("a", exists=False)

@@ -88,7 +88,7 @@ class DiskCacheTest(UploadCase):
         for kill in (False, True):
             mount.kill() if kill else mount.stop()
             mount = self.start(uri=mount.uri)
-            # The first one comes with the file.
+            # The server sends the first chunk with the files document.
             count = self.chunks_from_server(
                 database, lambda: self.assertEqual(self.read(mount), content)
             )

@@ -146,7 +146,7 @@ class FailoverTest(unittest.TestCase):
             disturb()
             count = len(self.written)
             deadline = time.monotonic() + SERVER_SECONDS
-            # They go on afterwards.
+            # The mounts continue afterwards.
             while len(self.written) < count + 3 * len(mounts) and not self.errors:
                 self.assertLess(time.monotonic(), deadline, "the mounts do not go on")
                 time.sleep(0.1)

@@ -9,7 +9,8 @@ import threading
 import time
 
 BYTES_READ_MAX = 1 << 20
-# Of what waits in a direction, so that a delay does not limit the rate.
+# The limit of parts that wait in one direction. It is high, so that a delay does not limit the
+# rate.
 PARTS_WAITING_MAX = 1024
 
 

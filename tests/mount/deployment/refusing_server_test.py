@@ -25,7 +25,7 @@ FILE_BYTES = 2_000_000
 CONNECTIONS_MAX = 12
 WRITERS = 24
 FILES_OF_A_WRITER = 4
-# Time enough for the server to begin, which it refuses with a certificate that has expired.
+# Enough time for the server to start. It does not start with an expired certificate.
 CERTIFICATE_SECONDS = 8
 
 
@@ -125,7 +125,7 @@ class CertificateTest(unittest.TestCase):
             with open(os.path.join(mount.root, "a"), "wb") as file:
                 file.write(b"content")
             time.sleep(max(0.0, self.ends - time.time()) + 1.0)
-            # The connections that there are go on.
+            # The existing connections continue to work.
             with open(os.path.join(mount.root, "a"), "rb") as file:
                 self.assertEqual(file.read(), b"content")
             mount.cleanup()

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kTwoTicks = 0.025;  // seconds, for clocks of 100 Hz and more
 constexpr double kAlike = 20;        // seconds
-// Times between these are "now" for any test; see Chance::distant_time.
+// A time in this range counts as "now"; see Chance::distant_time.
 constexpr time_t kNowBegins = 1'600'000'000;
 constexpr time_t kNowEnds = 2'147'000'000;
 
@@ -51,7 +51,8 @@ std::string folder_of(std::string path) {
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
-// Returns whether a time changed on one side only. Both must have been set long enough before.
+// Returns a message if a time changed on one side only. Compares only times that both sides had set
+// more than kTwoTicks before `moment`.
 std::string one_sided_change(const char* what, timespec moment, timespec mount_before,
                              timespec mount_after, timespec plain_before, timespec plain_after) {
   if (std::abs(seconds_between(mount_before, moment)) < kTwoTicks ||

@@ -19,7 +19,7 @@ constexpr int kTries = 12;
 // 15 names of the maximum length. With a little more below it, the store still accepts the path.
 constexpr size_t kDeepest = 15;
 
-// Whether nothing is there, but something could be.
+// Returns true if nothing has this path, and its directory exists.
 bool is_free(const Side& model, const std::string& path) {
   struct stat found {};
   if (::fstatat(model.root_fd(), path.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0) return false;

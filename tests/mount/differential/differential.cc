@@ -224,7 +224,7 @@ int main(const std::vector<std::string>& words) {
             .threads = reduces ? 1 : static_cast<unsigned>(std::atoi(words[seed + 2].c_str())),
             .choice = *choice};
   if (work.threads == 0) return usage();
-  // If another thread shortens a mapped file, access to the mapping is a signal.
+  // If another thread shortens a mapped file, access to the mapping raises a signal.
   if (alone) std::erase_if(work.choice.kinds, [](auto& kind) { return kind.group == "map"; });
   if (reduces) return reduce(work);
   if (const int found = run(work); found != 0) return found;

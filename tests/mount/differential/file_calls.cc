@@ -91,8 +91,8 @@ Step open_folder(Chance& chance, const Side& model) {
           .paths = {path}};
 }
 
-// Opens an O_PATH handle, which names an object without opening it: also links, and objects that
-// may not be read.
+// Opens an O_PATH handle, which names an object without opening it. The object may also be a link,
+// or one that may not be read.
 Step open_path(Chance& chance, const Side& model) {
   const size_t slot = chance.handle();
   const std::string path = chance.path(model, Wish::kAnything);

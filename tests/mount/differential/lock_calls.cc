@@ -1,4 +1,5 @@
-// Locks of whole files (flock) and of ranges (those of open file descriptions). They never block.
+// Locks of whole files (flock(2)), and locks of ranges that belong to open file descriptions
+// (fcntl(2)). The calls never block.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>

@@ -41,8 +41,8 @@ Step map_file(Chance& chance, const Side& model) {
       .handles = {slot}};
 }
 
-// A store changes the times only if the page was clean, and the kernel decides when it becomes
-// clean. So either the page is cleaned before, or the times are set after.
+// Storing to a mapping changes the times only if the page was clean, and the kernel decides when a
+// page becomes clean. So the step either cleans the page before, or sets the times afterwards.
 Step store(Chance& chance, const Side& model) {
   const size_t map = chance.below(kMaps);
   const bool clean_before = chance.one_in(10);

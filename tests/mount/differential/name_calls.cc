@@ -55,8 +55,8 @@ Step rename_with(Chance& chance, std::string from, std::string to, unsigned flag
                 Outcome outcome =
                     outcome_of(::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags));
                 if (outcome.error != 0) return outcome;
-                // A process that has it open, or remembers its ino, must have the same node as
-                // before.
+                // A process that has the node open, or remembers its ino, must still find the same
+                // node.
                 if (node_at(to) != node) return broken_rule("another node than was renamed");
                 if ((flags & RENAME_EXCHANGE) != 0 && node_at(from) != other) {
                   return broken_rule("another node than was exchanged");
@@ -102,8 +102,7 @@ Step link(Chance& chance, const Side& model) {
           .paths = {from, to}};
 }
 
-// Gives an open file with a name another one, or gives a name back to a file that lost its last
-// one.
+// Gives an open file another name. The file may have lost its last name before.
 Step link_handle(Chance& chance, const Side& model) {
   const size_t slot = chance.open_handle(model);
   const std::string to = chance.path(model, Wish::kNothing);

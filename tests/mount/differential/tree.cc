@@ -213,7 +213,7 @@ std::string description(const Tree& tree) {
     // time that it shows, because it holds times while it writes back. Later the store's time
     // appears, which differs by milliseconds.
     if (is_now(attributes.st_mtim)) attributes.st_mtim = {};
-    // Nobody counts the links of directories made before the mount.
+    // The mount does not count the links of directories made before it was mounted.
     if (S_ISDIR(attributes.st_mode)) attributes.st_nlink = 1;
     text += shown(path) + ": " + differential::text(attributes) + ", number " +
             std::to_string(branch.attributes.st_ino) + ", " + shown(branch.content);
