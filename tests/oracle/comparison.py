@@ -10,7 +10,7 @@ Of explain the same must be: the winning plan's stages, where both read the same
 from connection import field
 
 TEXTS = {"errmsg", "info", "note"}
-# The order of what these make is the server's choice.
+# The server chooses the order of the results of these operators and stages.
 UNORDERED = {"$addToSet", "$setUnion", "$setIntersection", "$setDifference", "$graphLookup", "$densify", "$sortByCount"}
 WITHOUT_ORDER = {"distinct"}
 
@@ -41,7 +41,7 @@ def difference(command, theirs, ours):
         is_deep = bool(words & (UNORDERED | WITHOUT_ORDER))
         if sorted_batches(theirs, is_deep) == sorted_batches(ours, is_deep):
             return None
-        # Which of the groups come first is the server's choice.
+        # The server chooses which groups come first.
         if "$group" in words and "batchSize" in words and counted_batches(theirs) == counted_batches(ours):
             return None
     return theirs, ours

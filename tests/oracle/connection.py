@@ -109,7 +109,7 @@ def _value(data, kind, at):
 
 
 def _leaf(kind, data):
-    # A NaN has many forms of bytes, which no client tells apart.
+    # Many byte sequences are a NaN, and no client distinguishes them.
     if kind == DOUBLE and data[7] & 0x7F == 0x7F and data[6] & 0xF0 == 0xF0 and (data[6] & 0x0F or any(data[:6])):
         return NAN
     if kind == 19 and data[15] & 0x7C == 0x7C:

@@ -12,8 +12,9 @@ FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S.%LZ", "%j %U %u %w %V %G %z %Z", "%%",
 DATE_TEXTS = ["2020-02-29", "2020-02-29T12:00:00Z", "2017-01-01T00:00:00+01:00", "no date", "2021-13-01"]
 CONVERSIONS = ["int", "long", "double", "decimal", "string", "bool", "date", "objectId", 1, 2, 16, "missing"]
 
-# name: operands. A word is one operand, by its kind; a list, several; a dict, by names ("?" may be left out).
-# Kinds beside those of values: "units", "zones", ... are literals; "boolean in x" has $$this or a variable.
+# name: operands. A word is one operand, by its kind; a list, several; a dict, by names ("?" may be
+# left out). Further kinds, besides those of values: "units", "zones", ... are literals; "boolean in
+# x" has $$this or a variable.
 SIGNATURES = {
     "number": {
         **{f"${name}": "number" for name in ("abs", "ceil", "floor", "trunc", "round", "sqrt", "exp", "ln", "log10")},

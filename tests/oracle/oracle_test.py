@@ -31,10 +31,10 @@ from text_rounds import TextRound
 
 SEED = "1"
 COMMANDS = 2000
-# Of so many rounds one is about text search.
+# One of so many rounds is about text search.
 ROUNDS_PER_TEXT = 8
-# So often a small case is sent again whose difference has not come again. mongod goes through some maps in an
-# order that differs from run to run, so that of two faults it finds the one or the other.
+# How often a small case is sent again if it no longer shows a difference. mongod walks some maps in
+# an order that differs from run to run. So if a command has two faults, it finds one or the other.
 REPEATED = 3
 
 
@@ -132,7 +132,7 @@ def main():
     parser.add_argument("--replay", metavar="CASE")
     arguments = parser.parse_args()
     require_mongod()
-    # So that both servers end, and their folders go.
+    # A signal must end both servers and remove their folders, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by a signal"))
     with Pair() as pair:
         if arguments.replay:

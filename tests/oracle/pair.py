@@ -17,9 +17,9 @@ from mongod import Mongod
 START_SECONDS_MAX = 30.0
 END_SECONDS_MAX = 60.0
 LISTENING_ON_TCP = re.compile(r"listening on (127\.0\.0\.1:\d+)")
-# Where pages need not reach a disk; the answers are the same.
+# A folder whose pages need not reach a disk. The answers are the same.
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-# The plans and the texts of explain that the engine follows.
+# The engine follows the plans and the explain output of the classic engine.
 PEER_OPTIONS = ["--setParameter", "internalQueryForceClassicEngine=true"]
 
 

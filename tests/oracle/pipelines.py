@@ -172,7 +172,8 @@ class Pipelines:
         stage = {"sortBy": values.of([{"_id": 1}, {"_id": -1}, {"n": 1, "_id": 1}])}
         if values.chance(0.4):
             stage = {"partitionBy": values.of(["$s", "$a", {"$type": "$n"}]), **stage}
-        # One, since 6.0.5 gives several in a random order. The same is true of $fill with "locf".
+        # There is only one field, because 6.0.5 returns several in a random order. The same is true
+        # of $fill with "locf".
         stage["output"] = {"w": self.window_function(stage)}
         return [{"$setWindowFields": stage}, BY_ID]
 

@@ -13,7 +13,7 @@ LANGUAGES += ["fi", "sv", "nb", "hu", "nl", "ro", "EN", "klingon"]
 KEYS = [{"a": "text"}, {"a": "text", "b": "text"}, {"$**": "text"}, {"a.b": "text", "c": "text"}]
 KEYS += [{"n": 1, "a": "text", "b.a": "text"}, {"a": "text", "n": -1}, {"n": 2, "a": "text"}, {"a": "text", "n": 1, "b": "text"}]
 READ_ALL = {"find": "c", "sort": {"_id": 1}, "batchSize": 200}
-# Rounded, as the servers may add the scores of terms in another order.
+# The score is rounded, because the servers may add the scores of terms in another order.
 SCORE = {"$round": [{"$meta": "textScore"}, 9]}
 COMMANDS = 16
 

@@ -25,7 +25,7 @@ STRINGS = ["", "a", "b", "A", "ab", "abc", "a b", "ü", "日本", "a.b", "$a", "
 DATES = [Date(value) for value in (0, -1, 1, 1500000000000, 1583020800000, 1709164800123, 951782400000, -86400000)]
 REGEXES = [Regex(pattern, flags) for pattern, flags in (("^a", ""), ("b", "i"), ("a.c", ""), ("^", "m"), ("[0-9]", "s"))]
 BINARIES = [Binary(b"", 0), Binary(b"\0\1", 0), Binary(b"ab", 0), Binary(b"ab", 5), Binary(b"0123456789abcdef", 4)]
-# Servers' own begin with the time of today.
+# ObjectIds that a server makes begin with the present time, and so differ from these.
 OBJECT_IDS = [ObjectId(f"00000000000000000000000{digit}") for digit in "0127"]
 TIMESTAMPS = [Timestamp(1, 0), Timestamp(1, 1), Timestamp(2**31, 7)]
 ODD_COLLATIONS = [{}, {"locale": "xx"}, {"locale": ""}, {"locale": "en", "strength": 6}, {"strength": 1}, {"locale": 1}]
@@ -46,7 +46,7 @@ USUAL = ["number"] * 9 + ["string"] * 5 + ["date", "bool", "null", "null"]
 RARE = ["regex", "binary", "objectId", "timestamp", "key"]
 
 NAMES = ["a", "b", "c", "d"]
-# What a field's name says about its values, of most documents.
+# In most documents, a field with this name has values of this type.
 TYPED = {"n": "number", "m": "number", "s": "string", "t": "date", "arr": "array", "o": "object"}
 PATHS = ["a", "b", "c", "a.b", "a.c", "b.a", "a.b.c", "arr", "arr.0", "arr.1", "arr.b", "arr.a.b", "o.a", "o.b"]
 PATHS += ["n", "m", "s", "t", "_id", "missing", "o.arr", "a.0", "a.0.b"]
