@@ -30,7 +30,7 @@ class Shell:
         environment = dict(os.environ)
         folders = {str(pathlib.Path(path).parent) for path in PROGRAMS.values()}
         environment["PATH"] = ":".join([*folders, environment["PATH"]])
-        # What a shell says of itself is not wanted.
+        # A shell must not print anything about itself.
         environment.update(HOME=self.home, LC_ALL="C.UTF-8", TERM="dumb")
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
         if done.returncode != 0 or done.stderr:
@@ -47,7 +47,7 @@ class Bash(Shell):
     """
 
     def complete(self, *words):
-        # bash divides words at "=".
+        # bash splits words at "=".
         divided = [part for word in words for part in re.split("(=)", word) if part or not word]
         return self.run("bash", "-c", self.SCRIPT, "bash", FOLDER / "gridmount.bash", *divided)
 
@@ -64,7 +64,8 @@ class Zsh(Shell):
 
     def complete(self, *words):
         shown = self.run("zsh", "-f", "-c", self.SCRIPT, "zsh", FOLDER / "gridmount.zsh", *words)
-        # zsh itself leaves out what does not begin with the word, and the descriptions.
+        # zsh itself would leave out the descriptions and the candidates that do not begin with the
+        # word.
         names = [line.split(":")[0] for line in shown]
         return [name for name in names if name.startswith(words[-1])]
 

@@ -67,7 +67,7 @@ class DebianPackage(unittest.TestCase):
     def test_BuildDependencies_AreWhatTheScriptInstalls(self):
         control = (ROOT / "packaging/debian/control").read_text(encoding="utf-8")
         needed = re.search(r"^Build-Depends: (.*?)^\S", control, re.M | re.S).group(1)
-        # Of alternatives, the first is the one of Debian 12.
+        # The first of several alternatives is the package of Debian 12.
         needed = {re.sub(r"\s*\(.*\)", "", name.split("|")[0].strip()) for name in needed.split(",")}
         script = (ROOT / "packaging/install-deps.sh").read_text(encoding="utf-8")
         installed = re.search(r"^packages=\(\n(.*?)^\)", script, re.M | re.S).group(1)
@@ -89,13 +89,13 @@ class DebianPackage(unittest.TestCase):
 
     def use(self, bare):
         bare.install(self.package)
-        # What it has put where users and administrators look.
+        # Checks what the package has installed for users and administrators.
         for program in ("gridmount", "gridfiles", "gridstore"):
             self.assertIn(program, bare.run(program, "--version"))
         self.assertEqual(bare.run("stat", "-c", "%U:%G %a", "/var/lib/gridmount").strip(), "gridmount:gridmount 750")
         self.assertEqual(bare.run("stat", "-c", "%U:%G %a", "/etc/gridmount").strip(), "root:gridmount 750")
 
-        # By hand.
+        # Mounts by hand.
         bare.run("mkdir", "-p", "/srv/media")
         bare.run("gridmount", "--create", "/var/lib/gridmount/media.gfs", "/srv/media")
         self.assertTrue(bare.is_mounted("/srv/media"))
@@ -106,13 +106,13 @@ class DebianPackage(unittest.TestCase):
         store = "/var/lib/gridmount/media.gfs"
         self.assertIn("apt/sources.list", bare.run("gridfiles", "--store", store, "list"))
 
-        # By /etc/fstab, as at boot.
+        # Mounts by /etc/fstab, as at boot.
         with open(bare.root / "etc/fstab", "a", encoding="utf-8") as table:
             table.write(f"{store} /srv/media fuse.gridmount nofail,allow_other 0 0\n")
         bare.run("mount", "-a")
         bare.run("diff", "-r", "/etc/apt", "/srv/media/fs/apt")
 
-        # An upgrade leaves the mount to its daemon, which goes on with its old program.
+        # An upgrade leaves the mount to its daemon, which continues with the old program.
         bare.install(self.newer_package())
         self.assertIn("+newer", bare.run("dpkg-query", "-W", "-f", "${Version}", "gridmount"))
         bare.run("sh", "-c", "echo after the upgrade > /srv/media/fs/note")
@@ -122,7 +122,7 @@ class DebianPackage(unittest.TestCase):
         bare.run("mount", "/srv/media")
         self.assertEqual(bare.run("cat", "/srv/media/fs/note"), "after the upgrade\n")
 
-        # So does its removal, which keeps stores and configuration.
+        # A removal does the same, and keeps stores and configuration.
         bare.run("apt-get", "purge", "-y", "-q", "gridmount")
         self.assertEqual(bare.run("cat", "/srv/media/fs/note"), "after the upgrade\n")
         bare.unmount("umount", "/srv/media")
@@ -131,7 +131,7 @@ class DebianPackage(unittest.TestCase):
         self.assertEqual(list(bare.root.glob("usr/bin/grid*")), [])
         self.assertEqual(list(bare.root.glob("usr/share/doc/gridmount")), [])
 
-        # And whoever installs it again finds them.
+        # A new installation finds the stores again.
         bare.install(self.package)
         self.assertIn("note", bare.run("gridfiles", "--store", store, "list"))
         self.assertIn("no problems", bare.run("gridstore", "check", store))

@@ -167,7 +167,7 @@ class Image(unittest.TestCase):
                 (mount_of_compose(), mount_of_compose()["healthcheck"]["test"][1:]),
                 (mount_of_kubernetes(), mount_of_kubernetes()["startupProbe"]["exec"]["command"]),
             ):
-                # Any port will do here, and those of the files may be taken.
+                # Any port is good enough here, and the ports of the files may be in use.
                 command = [word.replace(":27017", ":0").replace(":9100", ":0") for word in container["command"]]
                 self.run_container(unpacked, command, probe)
             self.assertIn("no problems", unpacked.run("gridstore", "check", "/store/media.gfs"))

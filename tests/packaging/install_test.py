@@ -40,7 +40,7 @@ class Install(unittest.TestCase):
         )
         if done.returncode != 0:
             raise AssertionError(done.stderr)
-        # Absolute, below DESTDIR.
+        # The prefix is absolute, and below DESTDIR.
         prefix = cached("CMAKE_INSTALL_PREFIX")
         cls.prefix = cls.root / prefix.lstrip("/")
         cls.bin = cls.prefix / cached("CMAKE_INSTALL_BINDIR")

@@ -28,7 +28,7 @@ RULES = ROOT / "packaging" / "monitoring" / "gridmount-alerts.yml"
 DASHBOARD = ROOT / "packaging" / "monitoring" / "gridmount-dashboard.json"
 RULE_TESTS = pathlib.Path(__file__).with_name("alerts_test.yml")
 SECONDS_MAX = 30.0
-# What Prometheus adds to each metric that it reads, and what histogram_quantile() needs.
+# The labels that Prometheus adds to each metric that it reads.
 OF_PROMETHEUS = {"job", "instance"}
 # Values that Grafana fills in.
 VARIABLE = re.compile(r"\$\w+|\$\{\w+\}")
