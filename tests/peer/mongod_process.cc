@@ -57,7 +57,7 @@ class LoopbackSocket {
   LoopbackSocket(const LoopbackSocket&) = delete;
   LoopbackSocket& operator=(const LoopbackSocket&) = delete;
 
-  // Returns 0 if there is none.
+  // Returns 0 if no port is free.
   uint16_t free_port() {
     sockaddr_in address = loopback(0);
     socklen_t length = sizeof(address);
@@ -74,7 +74,7 @@ class LoopbackSocket {
   const int fd_;
 };
 
-// Only calls that are safe between fork and exec.
+// Makes only calls that are safe between fork and exec.
 [[noreturn]] void become(const char* const* arguments, const char* log) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const int out = ::open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -86,8 +86,8 @@ class LoopbackSocket {
   ::_exit(127);
 }
 
-// In memory if there is room: a server syncs its journal for each commit, and no test looks at what
-// a power loss leaves of it.
+// Returns a folder in memory if there is room. A server syncs its journal for each commit, and no
+// test depends on the journal after a power loss.
 std::filesystem::path place_for_folders() {
   const std::filesystem::path memory = "/dev/shm";
   std::error_code error;

@@ -1,4 +1,5 @@
-// Goal: tests get a server of MongoDB that takes writes, and that keeps them when it starts again.
+// Goal: tests get a MongoDB server that accepts writes, and that still has them after it was
+// started again.
 
 #include "tests/peer/mongod_process.h"
 
