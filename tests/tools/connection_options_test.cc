@@ -48,7 +48,7 @@ TEST(ConnectionOptions, Users_AreEncoded) {
 
 TEST(ConnectionOptions, Uris_AreExtended) {
   EXPECT_EQ(uri_of({{"uri", "mongodb://db"}}), "mongodb://db/");
-  // The message does not repeat what may have a password.
+  // The message does not repeat the URI, which may contain a password.
   EXPECT_EQ(uri_of({{"uri", "mongodb:me:secret@db"}}),
             "error parsing uri: it does not begin with mongodb:// or mongodb+srv://");
   EXPECT_EQ(uri_of({{"uri", "mongodb://db/x?w=1"}, {"ssl", ""}}), "mongodb://db/x?w=1&tls=true");

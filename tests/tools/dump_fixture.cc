@@ -30,7 +30,7 @@ constexpr std::string_view kAllTypes =
         "decimal": {"$numberDecimal": "1.10"}, "min": {"$minKey": 1}, "max": {"$maxKey": 1},
         "$dollar": 1, "dotted.name": 2, "": 3})json";
 
-// The last ones, when escaped, are too long for a file name.
+// The last two names are too long for a file name when they are escaped.
 std::vector<std::string> odd_names() {
   std::vector<std::string> names = {"with space",        "per%cent", "sl/ash", "plus+",
                                     "dot.dot.x",         "x&=?;:@",  "%41",    "back\\slash",

@@ -1,4 +1,5 @@
-// Goal: annotate of gridfiles changes the fields that it may, of the files that it should.
+// Goal: `gridfiles annotate` changes only the fields that it may change, and only in the selected
+// files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

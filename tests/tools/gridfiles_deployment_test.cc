@@ -1,5 +1,4 @@
-// Goal: gridfiles works in a bucket of a replica set that nobody has made before. Method: MongoDB's
-// own server.
+// Goal: gridfiles works in a new bucket of a replica set. Method: MongoDB's own server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -332,7 +332,7 @@ TEST_F(GridfilesFolders, Get_NewestRevisionsOnly) {
     upload(bucket, "d-not", "");
   });
   const Outcome outcome = gridfiles({"--recursive", "get", "d/"});
-  // "d" cannot be both.
+  // "d" cannot be both a file and a folder.
   EXPECT_EQ(outcome.status, 1);
   EXPECT_FALSE(exists("d-not"));
   EXPECT_EQ(gridfiles({"delete", "d"}).status, 0);

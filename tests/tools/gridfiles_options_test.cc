@@ -123,7 +123,7 @@ std::string command_line_of(pid_t process) {
 }
 
 TEST_F(GridfilesOptions, Secrets_LeaveTheListOfProcesses) {
-  // Nobody listens there, so it waits for some seconds.
+  // Nobody listens on this port, so the program waits for some seconds.
   const std::vector<std::string> nowhere = {"--serverSelectionTimeout", "3", "list"};
   const std::vector<std::string> host = {"-h", "localhost:1", "-u", "me"};
   for (const std::vector<std::string>& given :

@@ -272,8 +272,8 @@ TEST_F(GridfilesPut, Interrupted_TakesTheUploadBack) {
                            folder(),
                            pattern_bytes(5 * 1024 * 1024),
                            [number = signal_number](pid_t pid) {
-                             // All input has been read or is in the pipe, and the program waits for
-                             // more.
+                             // The program has read all input or finds it in the pipe, and then
+                             // waits for more.
                              usleep(300000);
                              ::kill(pid, number);
                              usleep(300000);

@@ -61,8 +61,8 @@ TEST_F(GridstoreBackup, WhatCannotBe_IsSaid) {
   EXPECT_EQ(gridstore({"backup", "store.gfs"}).status, 1);
 }
 
-// ulimit -f in a shell, which keeps the default action of its signal. This process has opened
-// stores and so ignores it.
+// The shell sets the limit with ulimit -f, and needs the default action of SIGXFSZ. This process
+// ignores the signal, because it has opened stores.
 TEST_F(GridstoreBackup, LimitOfFileSizes_IsSaidAndLeavesNothing) {
   ::signal(SIGXFSZ, SIG_DFL);
   const auto limited = [&](std::vector<std::string> command) {

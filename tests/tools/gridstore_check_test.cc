@@ -107,7 +107,7 @@ TEST_F(GridstoreCheck, SoundStore_IsReportedSo) {
                                  EndsWith("\nno problems\n")));
 }
 
-// The commits of the last moment are only in `pending` then, so even a check must write first.
+// The last commits before a kill are only in `pending`, so even a check must first write.
 TEST_F(GridstoreCheck, OwnerWasKilled_IsRecovered) {
   for (const char* const command : {"check", "stats", "backup"}) {
     const pid_t owner = ::fork();
@@ -323,7 +323,7 @@ TEST_F(GridstoreCheck, GarbageOfAFileThatWasCut_IsMentionedAndNoDamage) {
   EXPECT_THAT(outcome.out, StartsWith("notice: test.fs: " + kWhole +
                                       "was cut; the next mount or put will remove its 2 "
                                       "chunks beyond the end\nread "));
-  // Data behind the recorded range is damage all the same.
+  // Data behind the recorded range is still damage.
   bson::Builder orphan;
   orphan.append("files_id", "W").append("n", int32_t{4}).append("data", data);
   insert("fs.chunks", std::move(orphan).finish());

@@ -1,5 +1,5 @@
 // Goal: gridstore import brings back what export has written, reports each line that cannot be
-// imported, and leaves the others imported.
+// imported, and imports the other lines.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -152,7 +152,7 @@ TEST_F(GridstoreInUse, Stats_TellOwnerAndContents) {
 
 TEST_F(GridstoreInUse, Reader_ThatIsKilled_HoldsNoPagesBack) {
   const std::string padding(60'000, 'x');
-  // Reading it takes longer than the readers live.
+  // Reading this file takes longer than the readers live.
   with_bucket([](gridfs::Bucket& bucket) { upload(bucket, "large", pattern_bytes(64 << 20)); });
   while_served([&](RawClient& client) {
     for (int i = 0; i < 10; ++i) {
@@ -188,8 +188,8 @@ TEST_F(GridstoreInUse, Reader_ThatIsKilled_HoldsNoPagesBack) {
   });
 }
 
-// A run over a connection ends when its work is done. It waited half a second for a thread of
-// libmongoc before.
+// A run over a connection ends when its work is done. A run once waited half a second for a thread
+// of libmongoc.
 TEST_F(GridstoreInUse, Gridfiles_OverAConnection_EndsAtOnce) {
   while_served([&](RawClient&) {
     auto least = std::chrono::milliseconds(10'000);

@@ -1,5 +1,6 @@
 // Goal: gridstore query and aggregate print what a store holds, on a store in a folder, beside its
-// owner and over a connection, and refuse what is wrong with one line that says what and where.
+// owner and over a connection, and refuse a wrong command with one line that says what is wrong and
+// where.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

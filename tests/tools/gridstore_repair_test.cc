@@ -141,7 +141,7 @@ class GridstoreRepair : public StoreTest {
     return std::move(builder).finish();
   }
 
-  // Overwrites the pages of data.mdb that have all texts of `with` and not the other one.
+  // Overwrites the pages of data.mdb that have all texts of `with` and not the text `without`.
   void overwrite_pages(const std::vector<std::string>& with, const std::string& without) const {
     constexpr size_t kPage = 4096;
     std::string data = read_file("store.gfs/data.mdb");
@@ -254,7 +254,7 @@ TEST_F(GridstoreRepair, FilesOfOneName_GetNamesOfTheirOwn) {
 TEST_F(GridstoreRepair, InterruptedMove_IsFinished) {
   remove("fs.chunks", R"({"files_id": "W", "n": 1})");
   EXPECT_EQ(repair().status, 0);
-  // The file as it was before the last two chunks moved.
+  // Restores the state before the last two chunks were moved.
   const bson::Document file = find_one("lost+found.files", "{}");
   update("lost+found.files", "{}", R"({"$set": {"metadata.lostAndFound.moving": true}})");
   insert("fs.files", R"({"_id": "W", "filename": "dir/whole", "length": 350, "chunkSize": 100,
@@ -431,8 +431,8 @@ TEST_F(GridstoreRepair, DamagedPageOfAnIndex_LeavesYoungOrphansAlone) {
   EXPECT_EQ(count("lost+found.files"), 0);
 }
 
-// The list of a transaction in the current meta page's tree of free pages: its first page number is
-// listed a second time in place of the second.
+// A transaction's list of free pages is damaged, in the tree of the current meta page: the first
+// page number replaces the second one.
 TEST_F(GridstoreRepair, ListOfFreePages_IsMadeAnew) {
   constexpr size_t kPage = 4096;
   const std::string path = "store.gfs/data.mdb";

@@ -176,8 +176,8 @@ TEST_F(GridstoreRestore, OptionsThatNoIndexHas_AreLeftOut) {
   EXPECT_THAT(indexes("a"), ElementsAre(R"(x_1 { "x" : 1 })"));
 }
 
-// mongodump keeps a view as metadata. Whoever asks it for system.views gets the definitions, which
-// servers do not take as documents either.
+// mongodump keeps a view as metadata. A dump of system.views has the definitions as documents,
+// which servers do not accept either.
 TEST_F(GridstoreRestore, DefinitionsOfViews_AreNoCollection) {
   write_file("dump/test/system.views.bson",
              bytes_of({parsed(R"({"_id": "test.v", "viewOn": "a", "pipeline": []})")}));

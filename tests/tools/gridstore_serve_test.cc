@@ -126,7 +126,7 @@ TEST_F(GridstoreServe, Hello_ThatAwaitsChanges_IsAnsweredAgainAndAgain) {
       EXPECT_EQ(reply->flags & wire::kMoreToCome, wire::kMoreToCome);
       answered = reply->request_id;
     }
-    // A command that waits for a day does not keep the server from stopping either.
+    // A command that waits for a day does not prevent the server from stopping either.
     bson::Builder patient;
     patient.append("hello", int32_t{1}).append("topologyVersion", *version);
     patient.append("maxAwaitTimeMS", int32_t{86'400'000}).append("$db", "admin");

@@ -173,7 +173,7 @@ class TopTest(unittest.TestCase):
         done = self.top("--interval", "0.2", "--count", "2", "--json")
         documents = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(len(documents), 2)
-        # Its own commands.
+        # The commands of `top` itself are counted.
         self.assertGreater(documents[1]["rates"]["command"], 0)
         self.assertIn("connection", documents[1]["state"][0])
 

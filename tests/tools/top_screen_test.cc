@@ -1,4 +1,4 @@
-// Goal: `gridstore top` shows what happened between two samples, in the order that was asked for.
+// Goal: `gridstore top` shows what happened between two samples, in the requested order.
 #include "tools/gridstore/top/top_screen.h"
 
 #include <gmock/gmock.h>
