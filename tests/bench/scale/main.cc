@@ -23,7 +23,8 @@ namespace {
 
 using Weights = std::map<std::string, double>;
 
-// How many of a hundred operations are of each kind.
+// How often each operation is chosen in a hundred choices. Operations that commit only every few
+// times are repeated until they commit.
 const std::map<std::string, Weights>& mixes() {
   static const std::map<std::string, Weights> kMixes{
       {"names", {{"lookup", 60}, {"lookup-nothing", 15}, {"attributes", 20}, {"list", 5}}},

@@ -35,7 +35,7 @@ struct Cluster {
 };
 
 struct Load {
-  std::map<std::string, double> weights;  // of operations
+  std::map<std::string, double> weights;  // of the choices of operations
   int mounts = 1;
   int programs = 4;               // of each mount
   double think_ms = 100;          // average pause of a program between two operations
@@ -47,7 +47,7 @@ struct Load {
 
 struct Outcome {
   double operations_s = 0;
-  double mean_ms = 0;
+  double mean_ms = 0;  // of a choice, which repeats an operation until it commits
   double late_ms = 0;  // the 99th percentile
   // "shard 0 CPU" -> the share of the time in which it is busy. The queues of all mounts, and those
   // of their directories, have one entry with the mean.
