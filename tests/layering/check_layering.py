@@ -56,7 +56,7 @@ LOCAL = INTERFACE | {"engine/checksum", "engine/system", LOCAL_DOOR}
 GRIDFS_ROOMS = ["gridfs/bucket", "gridfs/content", "gridfs/namespace"]
 GRIDFS = {"gridfs", *GRIDFS_ROOMS}
 
-# What a folder may include and link, besides itself. The longest matching folder counts.
+# The layers that a folder may include and link, besides itself. The longest matching folder counts.
 LAYERS = {
     BASE: set(),
     "engine/checksum": set(),

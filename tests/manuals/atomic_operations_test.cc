@@ -142,7 +142,7 @@ TEST_F(AtomicOperations, Operators) {
            Case{"{ _id: 1, a: 1, b: 2 }", R"({ $rename: { a: "c" } })", "{ _id: 1, b: 2, c: 1 }"},
            Case{"{ _id: 1, a: [ 1 ] }", "{ $pushAll: { a: [ 2, 3 ] } }",
                 "{ _id: 1, a: [ 1, 2, 3 ] }"},
-           // As it is written today.
+           // Today the operator is written in this way.
            Case{"{ _id: 1, a: [ 1 ] }", "{ $push: { a: { $each: [ 2, 3 ] } } }",
                 "{ _id: 1, a: [ 1, 2, 3 ] }"},
        }) {

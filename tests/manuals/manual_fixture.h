@@ -62,7 +62,7 @@ struct FindAndModify {
   bool upsert = false;
 };
 
-// What explain reports: the stages from the last one to the source ("FETCH IXSCAN(parent_1)"), and
+// The report of explain: the stages from the last one to the source ("FETCH IXSCAN(parent_1)"), and
 // how many documents and keys the plan returned and examined.
 struct Explained {
   std::string plan;

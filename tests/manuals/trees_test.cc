@@ -132,8 +132,8 @@ TEST_F(Trees, MaterializedPaths) {
   const Explained from_root = explain("categories", "{ path: /^,Books,Programming,/ }");
   EXPECT_EQ(from_root.plan, "FETCH IXSCAN(path_1)");
   EXPECT_EQ(from_root.documents, 4);
-  // In the middle, "the query must inspect the entire index", or the collection, which the planner
-  // takes for the cheaper one here.
+  // For a path in the middle, "the query must inspect the entire index", or the collection, which
+  // the planner chooses here as the cheaper one.
   const Text in_the_middle = "{ path: /,Databases,/ }";
   EXPECT_EQ(explain("categories", in_the_middle).documents, 6);
   const Explained by_index = explain("categories", in_the_middle, {.hint = bson::Value("path_1")});

@@ -321,7 +321,7 @@ class LastOptionCounts(AccessTimes):
         self.assert_changes(self.file, lambda: read(self.file))
 
 
-# Not a test by itself.
+# The base class is not a test by itself.
 del AccessTimes
 
 

@@ -222,7 +222,7 @@ class PassThrough(Mounted):
         return [self.program, "-f", "-o", options, self.mount_point]
 
     def start(self):
-        # It holds one descriptor for every inode the kernel knows.
+        # The pass-through holds one descriptor for every inode that the kernel knows.
         _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         super().start()

@@ -65,7 +65,7 @@ TEST_F(GridfilesJobs, AnError_EndsTheCommand) {
   EXPECT_THAT(get.err, HasSubstr("file exists (to allow this, set --overwriteLocal)"));
 }
 
-// In any order, each of the two would remove the other.
+// If these transfers ran at once, each of them would remove the files of the others.
 TEST_F(GridfilesJobs, Replace_OfOneNameTwice_KeepsTheLast) {
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(

@@ -45,7 +45,7 @@ TEST_F(GridfilesList, Prefix_IsLiteral) {
 }
 
 TEST_F(GridfilesList, Search_TakesARegularExpression) {
-  // In index order or in insertion order, depending on the plan.
+  // The names are in index order or in insertion order, depending on the plan.
   EXPECT_THAT(gridfiles({"search", "\\.txt$"}).out,
               AnyOf("a.txt\t0\nb.txt\t5\n", "b.txt\t5\na.txt\t0\n"));
   EXPECT_EQ(gridfiles({"search", "none"}).out, "");

@@ -15,8 +15,8 @@
 
 namespace gridmount::bench {
 
-// Where the documents of a bucket are. In all layouts, `chunks` is sharded by {files_id: "hashed",
-// n: 1}.
+// The shards that have the documents of a bucket. In all layouts, `chunks` is sharded by {files_id:
+// "hashed", n: 1}.
 enum class Layout {
   kPrimary,    // everything except chunks is on the primary shard of the database
   kDatabases,  // as kPrimary, with as many databases as shards, each on another primary shard

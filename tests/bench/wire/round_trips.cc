@@ -29,8 +29,8 @@ Clients connect(const std::filesystem::path& socket, uint64_t count) {
   return clients;
 }
 
-// Returns the seconds from the first request to the last reply. Each reply is checked for this many
-// `documents`, outside the measured time. 0: no check, for the echo.
+// Returns the seconds from the first request to the last reply. Checks the last reply to each
+// client for this many `documents`, outside the measured time. 0: no check, for the echo.
 double play(Clients& clients, const Hands& hands, uint64_t documents) {
   std::mutex mutex;
   std::exception_ptr failure;
@@ -95,7 +95,7 @@ class Measurement {
     trip.row = row;
     trip.clients = client_count;
     Clients ours = connect(options_.server, client_count);
-    // Also warms up. The echo answers with as many bytes as this reply.
+    // This request also warms up. The echo answers with as many bytes as this reply has.
     const std::span<const uint8_t> reply = ours[0]->ask(row.request(next_number_++));
     check_reply(reply, row.documents_per_operation);
     trip.reply_bytes = reply.size();

@@ -27,9 +27,9 @@ struct RoundTripOptions {
   std::string self;              // this program, which also serves as the echo
 };
 
-// Makes socket files below `temp`. Of the answers of the server, checks the first one for each row
-// and number of clients, and the last one for each client and slice. Throws std::runtime_error if
-// such an answer is wrong.
+// Makes socket files below `temp`. Checks the server's first reply for each row and number of
+// clients, and its last reply to each client in each slice. Throws std::runtime_error if such a
+// reply is wrong.
 std::vector<RoundTrip> measure_round_trips(const RoundTripOptions& options,
                                            const std::filesystem::path& temp);
 

@@ -238,7 +238,8 @@ class CheckTest(GridstoreCase):
         self.db.fs.chunks.delete_one({"files_id": cut, "n": 1})
         self.gridstore("check", "--repair", self.uri)
         moved = self.db["lost+found"].files.find_one({"metadata.lostAndFound._id": "mine"})
-        # As if the repair had been killed after its first transaction, and "mine" uploaded again.
+        # Makes the state of a repair that was killed after its first transaction, and uploads
+        # "mine" again.
         self.db["lost+found"].files.update_one(
             {"_id": moved["_id"]}, {"$set": {"metadata.lostAndFound.moving": True}}
         )

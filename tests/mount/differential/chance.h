@@ -15,7 +15,8 @@
 
 namespace gridmount::differential {
 
-// What a call prefers to find at its path. Often, but not always, the chosen path has this.
+// The kind of object that a call prefers to find at its path. Often, but not always, the chosen
+// path has such an object.
 enum class Wish { kAnything, kFile, kFolder, kLink, kSpecial, kNothing, kNothingOrFile };
 
 class Chance {
