@@ -24,8 +24,8 @@ std::string temporary_name(const std::string& name) {
   return "." + name.substr(0, kNameBytesKept) + "." + bson::ObjectId::generate().hex();
 }
 
-// Sets `path` to the path that it leads to as a symbolic link, whether or not that exists. Returns
-// an errno, or 0.
+// If the last component of `path` is a symbolic link, sets `path` to the target of the link, even
+// if there is no file. Returns an errno, or 0.
 int follow_links(std::filesystem::path& path) {
   constexpr int kLinksMax = 40;  // the kernel's limit
   for (int i = 0; i < kLinksMax; ++i) {
@@ -100,7 +100,8 @@ Status AtomicFile::open() {
     fd_ = ::openat(folder_, name_.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
     return fd_ >= 0 ? Status() : failure(AtomicFileStep::kOpen, errno);
   }
-  // Replacing a file needs no permission to write to it, so that permission is checked here.
+  // A rename replaces a file even without permission to write to the file, so the permission is
+  // checked here.
   if (::faccessat(folder_, name_.c_str(), W_OK, 0) != 0) {
     return failure(AtomicFileStep::kOpen, errno);
   }
@@ -147,7 +148,7 @@ Status AtomicFile::sync_and_close() {
   }
   const bool is_synced = options_.sync && !temporary_.empty();
   if (is_synced && ::fsync(fd_) != 0) return failure(AtomicFileStep::kWrite, errno);
-  // Network file systems may report errors as late as this.
+  // Network file systems may report errors of writes only here.
   if (::close(std::exchange(fd_, -1)) != 0) return failure(AtomicFileStep::kClose, errno);
   return {};
 }
@@ -158,7 +159,7 @@ Status AtomicFile::take_name() {
   if (!options_.overwrite) {
     if (::renameat2(folder_, from, folder_, to, RENAME_NOREPLACE) == 0) return {};
     if (errno != EINVAL && errno != ENOSYS) return failure(AtomicFileStep::kRename, errno);
-    // This file system cannot rename without replacing. So create the file under that name first.
+    // This file system does not support RENAME_NOREPLACE. So an empty file reserves the name first.
     constexpr int kFlags = O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC;
     const int fd = ::openat(folder_, to, kFlags, kNewFileMode);
     if (fd < 0) return failure(AtomicFileStep::kRename, errno);

@@ -55,9 +55,9 @@ class AtomicFile {
   AtomicFile& operator=(AtomicFile&&) = delete;
   ~AtomicFile();
 
-  // Nothing may be written after an error.
+  // After an error, the file must not be written or committed.
   Status write(std::span<const uint8_t> bytes);
-  // Closes the file and makes it appear under its name. Nothing may be written afterwards.
+  // Closes the file and gives it its name. Afterwards write() must not be called.
   Status commit();
 
  private:

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kScheme = "mongodb://";
 constexpr std::string_view kSeedListScheme = "mongodb+srv://";
 
-// Where the user, the hosts and the rest of a URI are. All are npos if there is no "//".
+// The positions of the user, the hosts and the rest in a URI. All are npos if there is no "//".
 struct UriParts {
   size_t begin = std::string_view::npos;  // after "//"
   size_t at = std::string_view::npos;     // of the '@' after the user, if there is one
@@ -24,7 +24,8 @@ UriParts parts_of(std::string_view uri) {
   if (slashes == std::string_view::npos) return parts;
   parts.begin = slashes + 2;
   parts.end = uri.find_first_of("/?", parts.begin);
-  // The password ends with the last '@' before the path. It may hold a '/' or '?' only escaped.
+  // The password ends at the last '@' before the path. A '/' or '?' in the password must be
+  // escaped.
   parts.at = uri.substr(0, parts.end).rfind('@');
   if (parts.at != std::string_view::npos && parts.at < parts.begin) {
     parts.at = std::string_view::npos;

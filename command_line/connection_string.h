@@ -1,6 +1,7 @@
 // Examines and changes connection strings, "mongodb://...", with which drivers address a MongoDB
-// deployment. These functions do only what a command line needs. libmongoc parses the strings
-// (engine/mongo/connection.h). Source: the drivers' specification "Connection String".
+// deployment. These functions understand only the parts that a command line needs. libmongoc does
+// the full parsing (engine/mongo/connection.h). Source: the drivers' specification "Connection
+// String".
 //
 // Thread-safety: free functions without state.
 #pragma once

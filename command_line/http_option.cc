@@ -13,7 +13,8 @@ constexpr double kIdleSecondsMax = 86'400;
 constexpr size_t kHeadBytesMin = size_t{1} * 1024;
 constexpr size_t kHeadBytesMax = size_t{1024} * 1024;
 
-// Refuses other numbers. The help has the limits in its text.
+// Accepts only numbers from `least` to `most`. Leaves CLI11's description of the range out of the
+// help.
 template <typename Number>
 CLI::Validator from_to(Number least, Number most) {
   CLI::Validator range = CLI::Range(least, most);

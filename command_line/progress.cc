@@ -21,7 +21,7 @@ constexpr std::chrono::seconds kFirst{1};
 constexpr std::chrono::milliseconds kInterval{200};
 // Reading the clock costs about as much as reading a small record.
 constexpr uint64_t kThingsPerLook = 64;
-// How much the rate since the last drawing counts beside the rate until then.
+// The weight of the rate since the last drawing. The earlier rate has the rest of the weight.
 constexpr double kWeight = 0.1;
 constexpr int kUsualColumns = 80;
 constexpr std::string_view kErase = "\r\033[K";
@@ -54,8 +54,8 @@ std::string in_time(double seconds) {
   return text.data();
 }
 
-// Returns the beginning of the text that fits, at the end of a character. Characters of three bytes
-// and more are often wide, so they count as two columns.
+// Returns the longest beginning of the text that fits into the columns and ends at the end of a
+// character. Characters of three bytes and more are often wide, so they count as two columns.
 std::string_view that_fits(std::string_view text, size_t columns) {
   for (size_t at = 0, used = 0; at < text.size();) {
     const size_t bytes = bson::character_at(text, at).size();
@@ -95,13 +95,13 @@ Progress::~Progress() {
 void Progress::add(uint64_t amount) {
   done_ += amount;
   if (!is_shown()) return;
-  // Amounts of bytes come in blocks, other things one by one.
+  // Bytes are added in large blocks, other things one by one.
   if (!things_.empty() && ++looks_ % kThingsPerLook != 0) return;
   const Clock::time_point now = terminal_.now();
   const Clock::rep time = now.time_since_epoch().count();
   Clock::rep due = next_draw_;
   if (time < due) return;
-  // Of several threads, one draws.
+  // If several threads get here, only one of them draws.
   if (!next_draw_.compare_exchange_strong(due, (now + kInterval).time_since_epoch().count()))
     return;
   const MutexLock lock(mutex_);
@@ -133,7 +133,7 @@ void Progress::erase() {
 std::string Progress::line(Clock::time_point now) {
   constexpr double kWhole = 100;
   const uint64_t done = done_;
-  // What there is to do may have become more since it was counted.
+  // The work may have grown since its amount was counted.
   const uint64_t expected = expected_ == 0 ? 0 : std::max(expected_.load(), done);
   const double seconds = std::chrono::duration<double>(now - drawn_).count();
   if (seconds > 0) {
@@ -157,7 +157,7 @@ std::string Progress::line(Clock::time_point now) {
     text += "  " + in_time(static_cast<double>(expected - done) / rate_) + " left";
   }
   if (!subject_.empty()) text += "  " + subject_;
-  // A line that fills the last column would be followed by an empty one on some terminals.
+  // Some terminals show an empty line after a line that fills the last column.
   return std::string(that_fits(text, static_cast<size_t>(std::max(columns() - 1, 1))));
 }
 

@@ -3,8 +3,8 @@
 //     25 %  512.0 MiB of 2.0 GiB  110.3 MiB/s  0:14 left  holiday.mov
 //
 // It appears after a second, and disappears at the end. It never appears if `is_quiet` is true, if
-// stderr is not a terminal, or if TERM is unset, empty or "dumb". It needs no thread: add() draws
-// it anew from time to time.
+// stderr is not a terminal, or if TERM is unset, empty or "dumb". No thread is needed, because
+// add() draws the line again from time to time.
 //
 // Only one Progress that shows a line may exist at a time: hide_progress() knows only the one that
 // was made last.
@@ -34,7 +34,7 @@ class Progress {
   // For tests.
   struct Terminal {
     int fd;           // the line is written to it; -1: nothing is shown
-    int columns = 0;  // the width; 0: asked from the terminal
+    int columns = 0;  // the width; 0: the width of the terminal
     std::function<Clock::time_point()> now = Clock::now;
   };
 
@@ -47,16 +47,16 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Returns whether a line may appear. If not, the caller need not find out the amount for
+  // Returns true if a line may appear. Otherwise the caller need not find out the amount for
   // expect().
   bool is_shown() const { return terminal_.fd >= 0; }
 
-  // Adds to the amount that there is to do. If the sum stays 0, the line shows no percentage and no
-  // time left.
+  // Adds to the expected amount. If the sum stays 0, the line shows no percentage and no time left.
   void expect(uint64_t amount) { expected_ += amount; }
-  // Adds to the amount that is done.
+  // Adds to the amount that is done, and draws the line if it is due.
   void add(uint64_t amount);
-  // Sets what is worked on, for example the name of a file. It may contain any bytes.
+  // Sets the text at the end of the line, for example the name of the file that the command works
+  // on. The text may contain any bytes.
   void set_subject(std::string_view subject) GM_EXCLUDES(mutex_);
 
  private:

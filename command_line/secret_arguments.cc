@@ -13,7 +13,8 @@ void cross_out(char* begin, size_t bytes) {
   std::fill_n(begin, bytes, 'x');
 }
 
-// The value of an option ends with the next one. Drivers ignore the case of its name.
+// Crosses out the value of an option, which ends where the next option begins. Drivers ignore the
+// case of names of options.
 void hide_option(char* argument, std::string_view option) {
   std::string text(argument);
   std::transform(text.begin(), text.end(), text.begin(),
@@ -25,7 +26,8 @@ void hide_option(char* argument, std::string_view option) {
   cross_out(argument + begin, end - begin);
 }
 
-// "...//user:password@hosts": the password ends with the last @ before the path.
+// Crosses out the secrets in a URI. In "...//user:password@hosts", the password ends at the last @
+// before the path.
 void hide_in_uri(char* argument) {
   const std::string_view text(argument);
   const size_t scheme = text.find("mongodb");

@@ -30,7 +30,7 @@ int wake_signal() {
 void block_signals() {
   const sigset_t set = all_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  // A write to a pipe or socket that nobody reads fails instead of ending the process.
+  // A write to a pipe or socket without a reader must fail, and not end the process.
   signal(SIGPIPE, SIG_IGN);
 }
 

@@ -21,7 +21,7 @@ StoreResult open_recovering(const std::filesystem::path& folder,
   for_writing.read_only = false;
   for_writing.beside_owner = false;
   auto recovered = local::open(folder, for_writing);
-  // The first error names the cause; the second says only that it cannot be repaired here.
+  // The first error names the cause. The second error only says why the store cannot be recovered.
   if (!recovered) return store;
   recovered->reset();
   return local::open(folder, options);
