@@ -10,8 +10,8 @@ namespace gridmount::http {
 
 namespace {
 
-// Returns the number that the digits make, or the largest number if it does not fit. Returns
-// nothing if the text has anything but digits.
+// Returns the number that the digits represent, or the largest int64_t if the number does not fit.
+// Returns nothing if the text has anything but digits.
 std::optional<int64_t> number_of(std::string_view digits) {
   if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos) {
     return std::nullopt;
@@ -68,7 +68,7 @@ SelectedRanges select_ranges(std::string_view field, int64_t length) {
     const Spec spec = parse_spec(text, length);
     if (!spec.is_valid || ++count > kRangesMax) return selected;
     if (spec.range.start >= spec.range.end) continue;
-    // `bytes` is at most `length` before, and so is the sum's other part.
+    // `bytes` is at most `length` here, so the difference is not negative.
     if (spec.range.end - spec.range.start > length - bytes) return selected;
     bytes += spec.range.end - spec.range.start;
     ranges.push_back(spec.range);

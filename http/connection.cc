@@ -30,7 +30,8 @@ using net::ip::tcp;
 constexpr size_t kFirstReadBytes = 1024;
 // The bytes of a body that are received at once.
 constexpr size_t kReceivedBytesMax = size_t{64} * 1024;
-// What a client may still send after the last reply, and how long, before its connection is closed.
+// After the last reply, the connection is closed when the client has sent this many more bytes, or
+// when this time has passed.
 constexpr size_t kDrainedBytesMax = size_t{256} * 1024;
 constexpr std::chrono::milliseconds kDrainPatience{2000};
 
@@ -119,7 +120,8 @@ Connection::Connection(ConnectionContext& context, tcp::socket socket, bool is_r
     : context_(context),
       is_refused_(is_refused),
       stream_(std::move(socket)),
-      // The parser has its own limit. Without more room than that, it would not be reached.
+      // The parser checks the length of a head. The buffer is larger than this limit, so that the
+      // parser finds a head that is too long.
       buffer_(2 * context.limits.head_bytes) {}
 
 Connection::~Connection() {
@@ -150,7 +152,7 @@ void Connection::wait_for_request(std::chrono::milliseconds patience) {
 void Connection::read_head() {
   parser_.emplace();
   parser_->header_limit(static_cast<uint32_t>(context_.limits.head_bytes));
-  // Whoever takes the body decides how long it may be.
+  // The BodyReceiver limits the length of the body.
   parser_->body_limit(boost::none);
   stream_.expires_after(context_.limits.head_patience);
   beast::http::async_read_header(
@@ -197,7 +199,8 @@ void Connection::answer(Work work, Use use) {
 void Connection::handle_answer(const Request& asked, Answer answer) {
   const auto& head = parser_->get();
   if (auto* const reply = std::get_if<Reply>(&answer)) {
-    // The body of the request is not read, so what follows it cannot be found.
+    // The server does not read the body of the request, so it cannot find the next request behind
+    // the body.
     return send(std::move(*reply), head.version(), head.keep_alive() && !asked.has_body);
   }
   receiver_ = std::move(std::get<std::unique_ptr<BodyReceiver>>(answer));
@@ -241,13 +244,13 @@ void Connection::read_body() {
 
 void Connection::handle_body(const error_code& error) {
   using BodyError = beast::http::error;
-  // The buffer of received_ is full.
+  // received_ is full.
   const bool is_full = error == BodyError::need_buffer;
   const bool is_malformed = error && !is_full && error != BodyError::partial_message &&
                             error != BodyError::end_of_stream &&
                             error.category() == error_code(BodyError::bad_chunk).category();
   if (is_malformed) return send_last(refusal(400, error.message(), false));
-  // The upload is broken off.
+  // The connection was lost during the upload.
   if (error && !is_full) return close();
   const size_t size = received_.size() - parser_->get().body().size;
   if (size == 0) return read_body();
@@ -262,7 +265,8 @@ void Connection::handle_body(const error_code& error) {
 }
 
 void Connection::drop_receiver() {
-  // Its destructor may remove what the client has sent, which is a change.
+  // The destructor of the receiver may remove the content that the client has sent. This is a
+  // change of the store.
   if (!receiver_ || !is_change_ || context_.changes == nullptr) return receiver_.reset();
   net::post(*context_.changes, [receiver = std::move(receiver_)] {});
 }
@@ -294,7 +298,8 @@ void Connection::refuse(int status, std::string_view what) {
 }
 
 void Connection::send(Reply reply, unsigned version, bool keep_alive) {
-  // Read before the head is sent, so that a file that cannot be read gets a status that says so.
+  // Makes the first piece before the head is sent, so that the client gets the status 500 if the
+  // piece cannot be made.
   std::string_view piece;
   if (reply.body) {
     const Result<std::string_view> first = reply.body->next();
@@ -335,11 +340,12 @@ void Connection::handle_sent() {
   }
   const Result<std::string_view> piece = body_->next();
   if (!piece) {
-    // Part of the reply is sent already. The client sees by its length that something is missing.
+    // Part of the reply has been sent. The client sees from the length, or from the missing last
+    // chunk, that the reply is incomplete.
     log::warn("http: {}: the reply is cut off: {}", target_, piece.error().message());
     return close();
   }
-  // Nothing marks the end of the reply, unless it is sent in chunks.
+  // Only a reply in chunks needs a mark at its end.
   if (!piece->empty() || is_chunked_) return send_piece(*piece);
   body_.reset();
   handle_sent();
@@ -353,7 +359,8 @@ void Connection::finish() {
 }
 
 void Connection::drain(size_t bytes_left) {
-  // If unread bytes were left, the client could lose the reply.
+  // If the socket is closed with unread bytes, TCP resets the connection, and the client may lose
+  // the reply.
   buffer_.clear();
   stream_.async_read_some(
       buffer_.prepare(kFirstReadBytes),

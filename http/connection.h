@@ -1,14 +1,14 @@
 // One connection of a client: reads requests and sends the replies of a handler, one after the
 // other.
 //
-// The handler of the read or write that is pending keeps the object alive. Each read and write has
-// a time limit: one of HttpLimits, or kDrainPatience (connection.cc) for all reads after the last
-// reply. So a client that stops sending or receiving loses its connection. All handlers run on the
-// strand of the socket, one at a time.
+// The handler of the pending read or write, or the pending work on a thread for changes, keeps the
+// object alive. Each read and write has a time limit: one of HttpLimits, or kDrainPatience
+// (connection.cc) for all reads after the last reply. So a client that stops sending or receiving
+// loses its connection. All handlers run on the strand of the socket, one at a time.
 //
 // start() must be called once, on any thread. Everything else runs on the strand, except that a
-// thread for changes calls the handler and the BodyReceiver of a change. The strand then has
-// nothing to do.
+// thread for changes calls the handler and the BodyReceiver of a change. Meanwhile nothing of this
+// connection runs on the strand.
 #pragma once
 
 #include <atomic>
@@ -34,11 +34,11 @@ namespace gridmount::http {
 struct ConnectionContext {
   const RequestHandler& handler;
   const HttpLimits limits;
-  // Its threads answer the requests that are changes, which may wait long for other changes. Null:
-  // the thread of the strand answers all requests.
+  // The threads of this context answer the requests that are changes, because a change may wait
+  // long for other changes. If null, the thread of the strand answers all requests.
   boost::asio::io_context* const changes = nullptr;
-  std::atomic<size_t> served = 0;   // connections that are answered
-  std::atomic<size_t> refused = 0;  // connections that get the status 503
+  std::atomic<size_t> served = 0;   // open connections whose requests are answered
+  std::atomic<size_t> refused = 0;  // open connections that get the status 503
 };
 
 class Connection : public std::enable_shared_from_this<Connection> {
@@ -63,14 +63,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void read_head();
   // Handles the end of read_head().
   void handle_head(const boost::beast::error_code& error);
-  // Returns the request that parser_ has.
+  // Returns the request whose head parser_ has read.
   Request request() const;
   // Calls `work`, on a thread for changes if the request is a change, and then `use` with the
   // result of `work` on the strand.
   template <typename Work, typename Use>
   void answer(Work work, Use use);
   void handle_answer(const Request& asked, Answer answer);
-  // Tells the client, which waits for this, that it may send the body.
+  // Tells the client, which waits for this message, that it may send the body.
   void send_continue();
   // Reads the next bytes of the body for receiver_. After the last one, sends its reply.
   void read_body();
@@ -81,12 +81,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void send_last(Reply reply);
   // Begins to send the reply. `version` is the HTTP version of the request times ten: 10 or 11.
   void send(Reply reply, unsigned version, bool keep_alive);
-  // Refuses what cannot be parsed, and ends the connection.
+  // Sends a reply with the status and the reason `what`, and ends the connection.
   void refuse(int status, std::string_view what);
-  // Sends lead_ and then a piece of the body. An empty piece is the last one.
+  // Sends lead_ and then a piece of the body. An empty piece ends the body.
   void send_piece(std::string_view piece);
   void handle_sent();
-  // Tells the client that nothing follows, and waits until it has read the reply.
+  // Shuts down the sending direction, and waits until the client has closed the connection
+  // (drain()).
   void finish();
   void drain(size_t bytes_left);
   // Ends the connection at once.
@@ -99,7 +100,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::optional<Parser> parser_;
   std::unique_ptr<BodyReceiver> receiver_;  // takes the body that is being read
   std::string received_;                    // the buffer for its bytes
-  std::unique_ptr<Body> body_;              // what is left of the reply that is being sent
+  std::unique_ptr<Body> body_;              // the body of the reply that is being sent
   std::string target_;                      // of that reply, for the log
   bool is_change_ = false;                  // of the request that is being answered
   bool is_chunked_ = false;

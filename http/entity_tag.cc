@@ -16,8 +16,8 @@ constexpr Unsigned128 of_halves(uint64_t high, uint64_t low) {
   return (static_cast<Unsigned128>(high) << 64) + low;
 }
 
-// Identifies an _id. An ObjectId is there as it is. Of any other value there are the type and a
-// hash of 128 bits (FNV-1a), because an _id can be longer than a field.
+// Returns text that identifies an _id: the digits of an ObjectId, or the type and a 128-bit hash
+// (FNV-1a) of any other value, because an _id can be longer than a field of the head.
 std::string tag_of_id(bson::ValueView id) {
   if (id.type() == bson::Type::kObjectId) return id.as_object_id().hex();
   constexpr Unsigned128 kPrime = of_halves(0x1000000, 0x13B);

@@ -1,20 +1,20 @@
 // Entity tags (ETag): names for the content that a file has at one time. Source: RFC 9110, 8.8.3.
 //
-// The tag of a file is made of the _id, the uploadDate and the length in its files document. Unless
-// the _id is an ObjectId, the tag has a hash of it. The tag is sent as a strong one, because the
-// content of a file does not change without its tag:
+// The tag of a file consists of the _id, the uploadDate and the length in its files document. If
+// the _id is not an ObjectId, the tag has a hash of the _id. The server sends the tag as a strong
+// tag, because the tag changes whenever the content of the file changes:
 // - A driver does not change the content of a file: each upload makes a files document with an _id
 //   of its own.
 // - A mount changes the content of a file, but each commit of content gets an uploadDate that is at
 //   least a millisecond later than the one before (OpenFile::next_upload_date()).
 //
 // There are three exceptions:
-// - Somebody changes a chunk and not the files document. GridFS has no such operation.
+// - A driver changes a chunk, but not the files document. GridFS has no such operation.
 // - A mount that keeps revisions commits content to an earlier revision. The uploadDate stays if a
 //   later one would reach that of the newest revision (keep_revision_order()).
-// - Somebody makes two _ids with the same hash on purpose.
+// - A driver makes two _ids with the same hash on purpose.
 //
-// A change of attributes (chmod, rename, utimes) keeps the tag, and so does an md5 that is added
+// The tag stays the same when attributes change (chmod, rename, utimes) or when an md5 is added
 // later. Two files with the same bytes have different tags.
 //
 // Thread-safe: pure functions.
@@ -30,8 +30,8 @@ namespace gridmount::http {
 // Returns the tag with its quotes.
 std::string entity_tag(const gridfs::FilesDocument& file);
 
-// What a weak tag (W/"...") in the list matches. kStrong: nothing. kWeak: what it matches without
-// the W/.
+// How has_tag() compares a weak tag (W/"...") in the list. kStrong: it never matches. kWeak: it is
+// compared without the W/.
 enum class TagComparison { kStrong, kWeak };
 // Returns true if the list of tags in a field has the strong tag `tag`, or is "*".
 bool has_tag(std::string_view list, std::string_view tag, TagComparison comparison);

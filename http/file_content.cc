@@ -46,7 +46,7 @@ Result<std::string_view> FileContent::next() {
 
 Status FileContent::read_piece(const gridfs::ByteRange& range) {
   const int64_t end_of_chunk = (range.start / chunk_bytes_ + 1) * chunk_bytes_;
-  // Small chunks come several at once.
+  // Several small chunks are read at once.
   const int64_t most = std::max<int64_t>(end_of_chunk, range.start + kPieceBytesMax / 2);
   const int64_t end =
       std::min({range.end, most, range.start + static_cast<int64_t>(kPieceBytesMax)});

@@ -34,8 +34,8 @@ std::string content_range(const gridfs::ByteRange& range, int64_t length) {
 }
 
 // The parts of a reply of type multipart/byteranges (RFC 9110, 14.6). The boundary contains the
-// tag's characters. That the content has this text at the beginning of a line, too, does no harm:
-// clients go by the lengths in Content-Range, and the tag is unknown to whoever wrote the content.
+// tag. If a line of the content begins with the boundary, this does no harm: clients use the
+// lengths in Content-Range, and the author of the content does not know the tag in advance.
 std::vector<FileContent::Part> multipart(const std::vector<gridfs::ByteRange>& ranges,
                                          const std::string& boundary, const std::string& type,
                                          int64_t length) {
@@ -112,7 +112,8 @@ Reply file_reply(const Request& request, const FileSource& source) {
   reply.add("Content-Type", whole_type);
   reply.add("X-Content-Type-Options", "nosniff");
   reply.add("Cross-Origin-Resource-Policy", "same-origin");
-  // A page in the store must not read the other files as if it belonged to the server.
+  // A page in the store must not have the server's origin, because scripts in the page could then
+  // read the other files.
   if (may_have_scripts(type)) reply.add("Content-Security-Policy", "sandbox");
   if (source.as_attachment) reply.add("Content-Disposition", disposition_of(source.name));
   auto content =

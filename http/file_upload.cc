@@ -17,8 +17,8 @@ using gridfs::FilesDocument;
 
 constexpr uint32_t kSetIdBits = S_ISUID | S_ISGID;
 
-// Returns the metadata of a file that gets another content: everything of `old` but what describes
-// its content. A mode loses the set-ID bits, as when a program writes.
+// Returns the metadata of a file that gets new content: the metadata of `old` without the fields
+// that describe the content. A mode loses the set-ID bits, as after a write(2).
 bson::Document kept_metadata(bson::View old) {
   const bson::Document continued =
       gridfs::continued(old, bson::Value(bson::ObjectId::generate()), {}, std::nullopt);

@@ -21,7 +21,7 @@ std::optional<int> number_at(std::string_view text, size_t at, size_t digits) {
   int number = 0;
   const char* const begin = text.data() + at;
   const auto [end, error] = std::from_chars(begin, begin + digits, number);
-  // from_chars() takes a sign.
+  // from_chars() accepts a minus sign.
   if (error != std::errc() || end != begin + digits || *begin == '-') return std::nullopt;
   return number;
 }
@@ -71,7 +71,8 @@ std::optional<int64_t> parse_preferred(std::string_view text) {
   return seconds_of({number_at(text, 12, 4), month_at(text, 8), number_at(text, 5, 2)}, text, 17);
 }
 
-// Two digits are the year of this century, or the last one if that is more than 50 years ahead.
+// Two digits mean a year of this century, or of the last one if the year would be more than 50
+// years ahead.
 std::optional<int> year_of(std::optional<int> digits) {
   using namespace std::chrono;
   if (!digits) return std::nullopt;

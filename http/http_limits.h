@@ -1,4 +1,4 @@
-// How much of the server its clients can occupy, and for how long.
+// The limits for the clients of a server: how much of the server they can occupy, and for how long.
 //
 // A plain value, so thread-safe.
 #pragma once

@@ -67,7 +67,7 @@ class Listener {
       const auto connection = Connection::accept(context_, std::move(socket));
       if (connection) connection->start();
     } catch (const std::exception& error) {
-      // Out of memory. This connection is closed, and the next one is still accepted.
+      // Out of memory. This connection is closed, but the next one can still be accepted.
       log::error("http: {}", error.what());
     }
   }
@@ -145,7 +145,7 @@ class HttpServer::Running {
         io.run();
         break;
       } catch (const std::exception& error) {
-        // Out of memory. This connection is lost, others are answered.
+        // Out of memory. This connection is lost, but the others are still answered.
         log::error("http: {}", error.what());
       }
     }
@@ -165,7 +165,7 @@ class HttpServer::Running {
   const std::unique_ptr<RequestHandler> handler_;
   ConnectionContext context_;  // outlives the connections, which the handlers in io_ hold
   net::io_context io_;
-  // Its handlers hold connections, whose sockets belong to io_.
+  // Destroyed before io_: the handlers in changes_ hold connections, whose sockets belong to io_.
   net::io_context changes_;
   // Keeps the threads of changes_ while there is no change.
   const net::executor_work_guard<net::io_context::executor_type> changes_wait_ =

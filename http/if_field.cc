@@ -25,7 +25,7 @@ class IfParser {
     if (rest_.empty()) return malformed();
     while (!rest_.empty()) {
       if (rest_.starts_with('<')) {
-        // Lists without a resource do not come after those with one, nor before them.
+        // A field has either lists with a resource or lists without one, but not both.
         if (!lists.empty() && !resource) return malformed();
         GM_ASSIGN(resource, enclosed('<', '>'));
         if (!rest_.starts_with('(')) return malformed();

@@ -21,7 +21,8 @@ constexpr std::string_view kStyle =
     "th,td{padding:.2em 1.5em .2em 0;text-align:left;white-space:pre}"
     ".n{text-align:right}";
 
-// Calls `write` with each character of the text, and with U+FFFD for each byte that is in none.
+// Calls `write` with each character of the text, and with U+FFFD for each byte that is not part of
+// a character.
 template <typename Write>
 void for_each_character(std::string_view text, const Write& write) {
   for (size_t at = 0; at < text.size();) {

@@ -1,7 +1,7 @@
 // The listing of a directory, or of the buckets, as a page of HTML or as JSON.
 //
-// Entries are taken one by one while the reply is sent. So the memory does not grow with their
-// number. Used by one thread at a time.
+// The listing takes the entries one by one while the reply is sent, so the memory does not grow
+// with their number. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ enum class ListingForm { kHtml, kJson };
 
 // The body with the entries of the directory that `components` lead to. In HTML it is a page that
 // has no scripts and loads nothing from other URLs. In JSON it is an object {path, entries}, as
-// doc/http.md describes it. Bytes that are not UTF-8 are shown as U+FFFD. Links have them
-// percent-encoded.
+// doc/http.md describes it. Bytes that are not UTF-8 are shown as U+FFFD, and percent-encoded in
+// links.
 class Listing final : public Body {
  public:
   Listing(ListingForm form, std::vector<std::string> components, EntrySource entries);

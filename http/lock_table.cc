@@ -48,7 +48,7 @@ class TokenCheck {
  public:
   explicit TokenCheck(const std::vector<std::string>& tokens) : tokens_(tokens) {}
 
-  // Locks with one `place` protect the same: one of their tokens is enough.
+  // Locks with the same `place` protect the same thing, so the token of one of them is enough.
   void add(std::string_view place, const Lock& lock) {
     const auto found = std::find_if(places_.begin(), places_.end(),
                                     [&](const Protected& each) { return each.place == place; });

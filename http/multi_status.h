@@ -17,8 +17,8 @@ namespace gridmount::http {
 // Returns the next element `response` as XML, or nothing at the end.
 using ResponseSource = std::function<Result<std::optional<std::string>>()>;
 
-// Returns the reply 207 with these elements. They are taken one by one while the reply is sent, so
-// the memory does not grow with their number.
+// Returns the reply 207 with these elements. The body takes the elements one by one while the reply
+// is sent, so the memory does not grow with their number.
 Reply multi_status_reply(ResponseSource responses);
 
 // Returns the reply with an element `error`, which has the XML `condition`.

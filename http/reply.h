@@ -15,8 +15,9 @@
 
 namespace gridmount::http {
 
-// No body returns a longer piece, so a connection needs at most this memory for content. Exception:
-// a listing adds whole entries, and as JSON an entry has the whole _id of the file.
+// The bodies with content of files return no longer piece, so a connection needs at most this
+// memory for content. A listing and a multi-status reply add whole entries, which may be longer: in
+// JSON, an entry has the whole _id of the file.
 inline constexpr size_t kPieceBytesMax = size_t{256} * 1024;
 
 // The bytes of a reply after the head, made piece by piece.
@@ -24,8 +25,8 @@ class Body {
  public:
   virtual ~Body() = default;
   // Returns the next piece, which is valid until the next call, and an empty piece at the end.
-  // After an error, the body cannot be completed: the connection must end, so that the client does
-  // not take what it has for the whole.
+  // After an error, the body cannot be completed. The connection must then end, so that the client
+  // does not take the part that it has for the whole body.
   virtual Result<std::string_view> next() = 0;
 };
 
@@ -50,7 +51,8 @@ struct Reply {
 // Returns the reply with this text and the media type. If `is_head`, the reply has the length of
 // the text, but no body.
 Reply text_reply(int status, std::string media_type, std::string text, bool is_head);
-// Returns a reply whose body is one line: the status, its reason, and what is wrong.
+// Returns a reply whose body is one line: the status, its reason, and `what`, which says what is
+// wrong.
 Reply refusal(int status, std::string_view what, bool is_head);
 
 // Returns the reason phrase of a status that this server sends, such as "Not Found".

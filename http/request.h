@@ -39,7 +39,7 @@ struct Request {
 
   // Returns true if the request asks for content.
   bool is_read() const { return method == Method::kGet || method == Method::kHead; }
-  // Returns false if the method surely changes nothing.
+  // Returns false for methods that change nothing. Returns true for unknown methods.
   bool is_change() const {
     return !is_read() && method != Method::kOptions && method != Method::kFindProperties;
   }

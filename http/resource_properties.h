@@ -58,7 +58,7 @@ struct PropertyRequest {
 // if the XML is not a valid `propfind`, and with XmlTooLarge for too many names.
 Result<PropertyRequest> parse_propfind(std::string_view body);
 
-// A property that a client wants to set. Without a value, the client wants to remove it.
+// A property that a client wants to set, or to remove if there is no value.
 struct PropertyChange {
   XmlName name;
   std::optional<std::string> value;  // the text of the element, not encoded

@@ -19,10 +19,10 @@ namespace gridmount::http {
 
 namespace {
 
-// The first component of the path of a file by its _id. No bucket can have this name.
+// The first component of the paths that name files by _id. No bucket can have this name.
 constexpr std::string_view kById = ".id";
-// How often a name is looked up again if its file was replaced between the look-up and the reading
-// of its document.
+// How many times a name is looked up, if each time its file is replaced between the look-up and the
+// reading of its files document.
 constexpr int kLookUpsMax = 5;
 
 tl::unexpected<Error> not_regular(std::string_view what) {
@@ -123,7 +123,7 @@ Answer Site::answer(const Request& request) const {
 Result<Answer> Site::try_answer(const Request& request) const {
   const bool is_head = request.method == Request::Method::kHead;
   Target target;
-  // "*" is the server as a whole (RFC 9110, 9.3.7).
+  // "*" means the server as a whole (RFC 9110, 9.3.7).
   if (request.method != Request::Method::kOptions || request.target != "*") {
     GM_ASSIGN(target, parse_target(request.target));
   }
@@ -158,7 +158,7 @@ Reply Site::options_reply(const Target& target) const {
   reply.add("Allow", std::string(methods));
   if (is_by_id) return reply;
   reply.add("DAV", changes_ ? "1, 2" : "1");
-  // Microsoft's clients take a server without this field for one of another protocol.
+  // Without this field, Microsoft's clients assume another protocol than WebDAV.
   reply.add("MS-Author-Via", "DAV");
   return reply;
 }

@@ -20,7 +20,7 @@ namespace {
 
 using gridfs::FilesDocument;
 
-// The body of a PUT, on its way into the store.
+// Receives the body of a PUT and writes it into the store.
 class Upload final : public BodyReceiver {
  public:
   Upload(Request request, Place place, const WriteOptions& options, LockClaim claim,
@@ -66,8 +66,8 @@ class Upload final : public BodyReceiver {
   uint64_t received_ = 0;
 };
 
-// Returns the media type of a body, or nothing. Fails with BadValue for a type that a reply could
-// not have.
+// Returns the media type of the body, or nothing if the request names none. Fails with BadValue for
+// a type that cannot be the value of a field in a reply.
 Result<std::optional<std::string>> content_type_of(const Request& request) {
   constexpr size_t kBytesMax = 255;
   const auto field = request.field("Content-Type");
@@ -101,14 +101,15 @@ Status SiteChanges::check_running() const {
 
 Result<Answer> SiteChanges::put(const Request& request, const Target& target,
                                 const Paths& paths) const {
-  // Part of a content must not become the whole (RFC 9110, 14.5).
+  // A part of a file must not replace the whole file (RFC 9110, 14.5).
   if (request.field("Content-Range")) {
     return fail(ErrorCode::kBadValue, "PUT replaces whole files, so it has no Content-Range");
   }
   if (const auto coding = request.field("Content-Encoding"); coding && *coding != "identity") {
     return fail(kUnsupportedContent, "files have no Content-Encoding");
   }
-  // A client whose body cannot be found must not empty the file.
+  // A request without Content-Length and without chunks has no body for the server, although the
+  // client may mean one. It must not empty the file.
   if (!request.has_body && !request.body_bytes) {
     return fail(kLengthRequired, "PUT has Content-Length or the transfer coding chunked");
   }
@@ -131,7 +132,8 @@ Result<Answer> SiteChanges::put(const Request& request, const Target& target,
   } else if (target.ends_with_slash) {
     return fail(kConflict, "a directory is made by MKCOL");
   }
-  // Also checked by the commit. Checked here, so that a body is not sent in vain.
+  // The commit checks the conditions and locks again. This check saves the client from sending a
+  // body in vain.
   GM_TRY(check_conditions(request, validators_of(present)));
   GM_ASSIGN(LockClaim claim, claim_of(request));
   GM_TRY(check_locks(claim, *paths, place, present ? LockScope::kContent : LockScope::kName));
@@ -173,7 +175,7 @@ Status SiteChanges::remove_place(const Place& place, const gridfs::Bucket& bucke
     GM_TRY(transaction->commit());
     detached = change.take_detached();
   }
-  // Those that were made before the commit, but not a lock that was made since.
+  // Removes the locks that existed before the commit, but no lock that was added since.
   locks_->remove_all(locks);
   reclaim(bucket, detached);
   return {};
@@ -198,8 +200,9 @@ Status SiteChanges::remove_below(const std::vector<std::string>& components,
     const Status removed =
         place ? remove_place(*place, bucket, claim, [](const auto&) { return Status(); })
               : Status(fail(place.error()));
-    // What somebody else has removed is gone, as it should be. A directory that is not empty has
-    // something in it that has failed.
+    // It is not a failure if somebody else has removed the file. A directory that is not empty is
+    // no failure of its own after other failures, because the files that could not be removed may
+    // be in the directory.
     if (!removed && removed.error().code() != gridfs::kNoSuchEntry &&
         (removed.error().code() != gridfs::kDirectoryNotEmpty || failures.empty())) {
       failures.add((*step)->components, removed.error());

@@ -19,8 +19,8 @@ namespace {
 
 using gridfs::FilesDocument;
 
-// Returns true if what is at `to` may be replaced: the field Overwrite, which is T if it is
-// missing. Fails with BadValue for another value.
+// Returns true if the request may replace the destination: the field Overwrite is T or missing.
+// Fails with BadValue for a value other than T and F.
 Result<bool> may_overwrite(const Request& request) {
   const std::string overwrite = request.field("Overwrite").value_or("T");
   if (equals_ignoring_case(overwrite, "T")) return true;
@@ -39,7 +39,7 @@ bool is_at_or_below(const std::vector<std::string>& components,
          std::equal(directory.begin(), directory.end(), components.begin());
 }
 
-// Fails with PermissionDenied if one of the two places is the other one or is in it.
+// Fails with PermissionDenied if the two places are equal, or if one place is inside the other.
 Status check_apart(const Target& from, const Target& to) {
   if (is_at_or_below(to.components, from.components)) {
     return fail(ErrorCode::kPermissionDenied, "the destination is the source, or is in it");
@@ -50,7 +50,8 @@ Status check_apart(const Target& from, const Target& to) {
   return {};
 }
 
-// A file may replace a directory, and then its name may have the slash of the directory.
+// Checks the slashes at the ends of the URLs. A file may replace a directory, so the destination
+// may have the directory's slash.
 Status check_slashes(const Place& source, const Target& from, const Place& destination,
                      const Target& to) {
   if (source.is_directory()) return {};
@@ -66,7 +67,8 @@ Status check_copied(const FilesDocument& file) {
   return fail(ErrorCode::kPermissionDenied, "a symbolic link, device or the like is not copied");
 }
 
-// Returns the error with which the content of a source cannot be read.
+// Returns the error for the client: Conflict if the source was changed or removed while it was
+// read, or else `error`.
 Error error_of_source(Error error) {
   const bool has_changed = error.code() == gridfs::kFileChanged ||
                            error.code() == gridfs::kFileNotFound ||
@@ -289,7 +291,8 @@ Result<Answer> SiteChanges::move(const Request& request, const Target& from, con
     GM_ASSIGN(slot, take_tree_slot());
   }
   if (destination.is_directory()) {
-    // What is in the destination must not be removed for a move that cannot be made.
+    // Checks the move first, so that nothing in the destination is removed for a move that cannot
+    // be made.
     GM_TRY(check_movable(request, source, destination, bucket, claim));
     TreeFailures failures;
     GM_TRY(remove_below(to.components, *destination.node, *paths, bucket, claim, failures));

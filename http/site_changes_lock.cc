@@ -20,8 +20,8 @@ namespace {
 
 using std::chrono::seconds;
 
-// Returns how long a lock shall last: the first time in the field Timeout that is understood,
-// within the limits, or nothing. "Infinite" is the longest time.
+// Returns the duration of a lock: the first valid time in the field Timeout, reduced or raised to
+// the limits, or nothing. "Infinite" means kLockTimeMax.
 std::optional<seconds> time_of(const Request& request) {
   const std::string field = request.field("Timeout").value_or("");
   std::string_view rest = field;
@@ -51,8 +51,8 @@ Result<bool> is_deep_lock(const Request& request) {
   return fail(ErrorCode::kBadValue, "the Depth of LOCK is 0 or infinity");
 }
 
-// The content of an element as XML, without attributes, and with its text before its children.
-// Stops when it is longer than kLockOwnerBytesMax.
+// Returns the content of an element as XML, without attributes, and with the text before the
+// children. Stops when the XML is longer than kLockOwnerBytesMax.
 std::string content_as_xml(const XmlElement& element) {
   std::string content = xml_text(element.text);
   for (const XmlElement& child : element.children) {
@@ -62,8 +62,8 @@ std::string content_as_xml(const XmlElement& element) {
   return content;
 }
 
-// Parses the body of a LOCK. Fails as parse_xml() does, and with BadValue if it is no `lockinfo` or
-// asks for an unknown kind of lock.
+// Parses the body of a LOCK. Fails as parse_xml() does, with BadValue if the body is not a
+// `lockinfo` or asks for an unknown kind of lock, and with XmlTooLarge if the owner is too long.
 Result<Lock> parse_lockinfo(std::string_view body) {
   GM_ASSIGN(const XmlElement root, parse_xml(body));
   const XmlElement* const scope = root.child("lockscope");
@@ -85,7 +85,8 @@ Result<Lock> parse_lockinfo(std::string_view body) {
   return lock;
 }
 
-// The reply has the whole time of the lock, which begins with the reply for the client.
+// The reply states the full duration of the lock, because for the client the lock begins with the
+// reply.
 Reply lock_reply(int status, const Lock& lock) {
   return xml_reply(
       status, "prop",
@@ -195,7 +196,8 @@ Result<Reply> SiteChanges::refresh_lock(const Request& request, const std::strin
 
 Result<Lock> SiteChanges::lock_existing(const Place& place, const gridfs::Bucket& bucket,
                                         const LockClaim& claim, const Lock& lock) const {
-  // It changes nothing and is not committed. But it waits until no change is being made.
+  // The transaction changes nothing and is not committed. It only ensures that no change is in
+  // progress while the lock is added (lock_table.h).
   GM_ASSIGN(const auto transaction, store_.begin());
   PlaceChange change(bucket, options_.paths, claim, place, *transaction);
   GM_TRY(change.begin_reading());

@@ -1,8 +1,8 @@
 // SiteChanges: PROPPATCH. Source: RFC 4918, 9.2.
 //
 // A client can set the mtime: as `getlastmodified`, or as `Win32LastModifiedTime` of Microsoft's
-// clients. The server keeps no other properties, and says so for each. The changes of a request are
-// made together or not at all, so one refused property also leaves the mtime as it is.
+// clients. The server refuses every other property. It makes the changes of a request together or
+// not at all, so if it refuses one property, the mtime stays as it is.
 
 #include <utility>
 #include <vector>
@@ -31,14 +31,15 @@ bool is_mtime(const XmlName& name) {
          (name.space == "urn:schemas-microsoft-com:" && name.name == "Win32LastModifiedTime");
 }
 
-// Returns the status of the change if it were alone: 200, 403 for a property that cannot be
-// changed, or 409 for a value that cannot be.
+// Returns the status that the change would have alone: 200, 403 for a property that cannot be
+// changed, or 409 for a value that is not a date.
 int status_of_change(const PropertyChange& change) {
   if (!is_mtime(change.name) || !change.value) return 403;
   return parse_http_date(date_of(*change.value)) ? 200 : 409;
 }
 
-// The element `response`. If one change cannot be made, none is, and the others get 424.
+// Returns the element `response`. If one change cannot be made, no change is made, and the others
+// get the status 424.
 std::string patch_response(const std::string& href, const std::vector<PropertyChange>& changes,
                            bool are_made) {
   std::string made;

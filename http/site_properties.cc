@@ -31,12 +31,12 @@ Result<Depth> depth_of(const Request& request) {
   return fail(ErrorCode::kBadValue, "Depth is 0, 1 or infinity");
 }
 
-// A tree may have any number of names, so one request must not ask for them all.
+// A request for the whole tree is refused, because the tree may have any number of names.
 Reply finite_depth_reply() {
   return condition_reply(403, "<D:propfind-finite-depth/>");
 }
 
-// Finds out what the properties of one resource are.
+// Reads the properties of resources.
 class PropertyReader {
  public:
   PropertyReader(PropertyRequest wanted, Paths paths, std::shared_ptr<const LockTable> locks)
@@ -76,7 +76,7 @@ class PropertyReader {
 
  private:
   void add_quota(Resource& resource) const {
-    // Only the names count for PropertyRequest::Form::kNames.
+    // For PropertyRequest::Form::kNames, only the names are needed.
     if (!quota_ && wanted_.form != PropertyRequest::Form::kNames) return;
     resource.bytes_available = quota_ ? quota_->available_bytes : 0;
     resource.bytes_used = quota_ ? quota_->used_bytes : 0;
@@ -91,7 +91,7 @@ class PropertyReader {
     }
     const Result<gridfs::FilesDocument> file = read_file(paths_->bucket(), node.id);
     if (!file && file.error().code() == gridfs::kFileNotFound) return fail(file.error());
-    // A document that is not valid has no such properties, but its directory is listed.
+    // If the files document is not valid, the file is listed without these properties.
     if (!file) return {};
     resource.bytes = file->length;
     resource.tag = entity_tag(*file);

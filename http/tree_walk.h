@@ -1,7 +1,7 @@
-// A walk over a directory and everything below it, as COPY and DELETE need it.
+// A walk over a directory and everything below it, for COPY, MOVE and DELETE.
 //
-// Memory does not grow with the number of names, but with the depth, which is limited. Used by one
-// thread at a time.
+// Memory does not grow with the number of names, but with the depth, which is limited. Not
+// thread-safe.
 #pragma once
 
 #include <memory>
@@ -13,14 +13,14 @@
 
 namespace gridmount::http {
 
-// The levels of directories below the first one.
+// The limit for the levels of directories below the first one.
 inline constexpr size_t kTreeLevelsMax = 256;
 
 struct TreeStep {
   enum class Kind {
-    kEnter,  // a directory, before what is in it
+    kEnter,  // a directory, before its content
     kFile,   // also a symbolic link, a device or the like
-    kLeave,  // a directory, after what is in it
+    kLeave,  // a directory, after its content
   };
   Kind kind = Kind::kFile;
   std::vector<std::string> components;  // those of the first directory, and those below it
@@ -34,9 +34,11 @@ class TreeWalk {
            gridfs::Node directory);
 
   // Returns the next step, or nothing at the end. Names that appear or vanish meanwhile may be left
-  // out. Fails with Conflict below kTreeLevelsMax levels; the walk continues behind that directory.
+  // out. Fails with Conflict for a directory below kTreeLevelsMax levels, and with the errors of
+  // listing a directory. After an error, the walk continues behind this directory.
   Result<std::optional<TreeStep>> next();
-  // Leaves out what is in the directory of the last step, which must be kEnter, and its kLeave.
+  // Skips the content of the directory of the last step, and its kLeave. The last step must be
+  // kEnter.
   void skip() { open_.pop_back(); }
 
  private:

@@ -1,4 +1,4 @@
-// How a site makes the changes that its clients ask for, and how many at a time.
+// The options for the changes that the clients of a site make: the form of new files, and limits.
 //
 // A plain value, so thread-safe.
 #pragma once

@@ -15,8 +15,8 @@ namespace gridmount::http {
 
 namespace {
 
-// Stands between the URI and the name in what expat reports. XML cannot have this character, so no
-// URI has it.
+// expat reports a name as its URI, this character, and the name within the namespace. XML cannot
+// have this character, so no URI contains it.
 constexpr char kNameSeparator = '\x01';
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
@@ -31,8 +31,8 @@ XmlName name_of(std::string_view reported) {
   return {std::string(reported.substr(0, end)), std::string(reported.substr(end + 1))};
 }
 
-// Builds the tree from what expat reports. expat is written in C, so no exception may leave a
-// function that it calls.
+// Builds the tree from the reports of expat. expat is written in C, so the functions that it calls
+// must not throw exceptions.
 class TreeBuilder {
  public:
   explicit TreeBuilder(XML_Parser parser) : parser_(parser) {
@@ -68,7 +68,7 @@ class TreeBuilder {
  private:
   template <typename Work>
   void guarded(const Work& work) {
-    // expat may still report the end of an empty element after it was stopped.
+    // expat may still report the end of an empty element after XML_StopParser().
     if (error_ || exception_) return;
     try {
       work(*this);
@@ -182,7 +182,7 @@ std::string xml_text(std::string_view text) {
 
 std::string xml_element(const XmlName& name, std::string_view content) {
   const bool is_dav = name.space == "DAV:";
-  // This namespace has its prefix everywhere, and no other declaration may name it.
+  // This namespace always has the prefix "xml", and no other declaration may name it.
   const bool is_xml = name.space == "http://www.w3.org/XML/1998/namespace";
   const std::string tag = (is_dav ? "D:" : is_xml ? "xml:" : "") + name.name;
   std::string element = "<" + tag;

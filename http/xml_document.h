@@ -1,8 +1,8 @@
 // The XML of WebDAV: a parser of the bodies of requests, over expat, and the escaping of text.
 // Sources: XML 1.0, Namespaces in XML 1.0; RFC 4918, 17 and 20.6.
 //
-// A document type declaration is refused. So no entity is declared, none is expanded, and nothing
-// is loaded from elsewhere.
+// A document type declaration is refused. So a document cannot declare entities, and the parser
+// expands no declared entities and loads nothing.
 //
 // Thread-safe: plain values and pure functions.
 #pragma once
@@ -16,11 +16,12 @@
 
 namespace gridmount::http {
 
-// Larger documents are refused, and so are deeper ones and those with more elements.
+// The limits for a document: its bytes, its depth and its elements. Documents beyond them are
+// refused.
 inline constexpr size_t kXmlBytesMax = size_t{64} * 1024;
 inline constexpr size_t kXmlDepthMax = 32;
 inline constexpr size_t kXmlElementsMax = 2000;
-// The names of all elements together, each with its namespace.
+// The limit for the names of all elements together, each with its namespace.
 inline constexpr size_t kXmlNameBytesMax = size_t{256} * 1024;
 
 // The name of an element or a property: a URI, and a name within its namespace.
@@ -42,8 +43,9 @@ struct XmlElement {
   const XmlElement* child(std::string_view dav_name) const;
 };
 
-// Returns the root element. Fails with BadValue if the text is not well-formed, or has a document
-// type declaration, and with XmlTooLarge (site_error.h) beyond the limits above.
+// Returns the root element. Fails with BadValue if the text is not well-formed or has a document
+// type declaration, with XmlTooLarge (site_error.h) beyond the limits above, and with InternalError
+// if there is no memory for a parser.
 Result<XmlElement> parse_xml(std::string_view text);
 
 // Returns the text escaped for content and for the value of an attribute in double quotes. Bytes
