@@ -18,10 +18,12 @@ namespace gridmount::tools {
 
 namespace {
 
-// How many files one transaction changes: enough to be worth a commit, and few for other writers.
+// How many files one transaction changes: enough to share the cost of a commit, and so few that
+// other writers do not wait long.
 constexpr size_t kFilesAtOnce = 100;
-// mongofiles, and put, store the content type there. Readers take the field `contentType` if there
-// is one, so this field would contradict it, or would stay when the content type is removed.
+// mongofiles and `put` store the content type in this field. annotate sets `contentType`, which
+// readers prefer, and removes this field, because it could contradict the new type, or stay after
+// the type was removed.
 constexpr const char* kContentTypeOfMongofiles = "metadata.contentType";
 
 bool is_of_mount(std::string_view metadata_field) {
@@ -85,7 +87,8 @@ Result<bson::Document> update_for(bson::View changes) {
   return update;
 }
 
-// They are collected first, so that no change adds or removes what is still to be found.
+// Collects the _ids before the first change, so that the changes do not affect which files are
+// found.
 Result<std::vector<bson::Value>> ids_to_change(const CommandContext& context) {
   std::vector<bson::Value> ids;
   const auto visit = [&](bson::View file) -> Status {
@@ -96,7 +99,7 @@ Result<std::vector<bson::Value>> ids_to_change(const CommandContext& context) {
   return ids;
 }
 
-// Returns how many of the files were still there.
+// Returns how many of the files still existed.
 Result<int64_t> change(const CommandContext& context, std::span<const bson::Value> ids,
                        bson::View update) {
   bson::Builder filter;
@@ -114,8 +117,8 @@ Result<int64_t> change(const CommandContext& context, std::span<const bson::Valu
 
 }  // namespace
 
-// Each transaction changes all of its files or none. An error or a signal leaves the changes of
-// those before it.
+// After an error or a signal, the changes of the transactions before it stay. If the store has
+// transactions (Capabilities), each transaction changes all of its files or none.
 Status run_annotate(const CommandContext& context) {
   GM_ASSIGN(const bson::Document update, update_for(*context.options.set));
   GM_ASSIGN(const std::vector<bson::Value> ids, ids_to_change(context));

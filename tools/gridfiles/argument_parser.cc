@@ -67,8 +67,8 @@ class Parser {
     return take(*definition, value, true);
   }
 
-  // `text` is the part after the dash: one or more letters. Only the first may have its value
-  // attached, and only the last may take the next argument.
+  // `text` is the part after the dash: one or more letters. Only the first letter may have a value
+  // attached, and only the last letter may take the next argument as its value.
   Status parse_short(std::string_view text) {
     std::string_view whole = text;
     std::optional<std::string_view> value;
@@ -84,7 +84,7 @@ class Parser {
     }
     for (size_t i = 0; i < text.size(); ++i) {
       const OptionDefinition* definition = find_short(text[i]);
-      // go-flags names the whole group, without an attached value.
+      // Like go-flags, names the whole group of letters, without an attached value.
       if (definition == nullptr) return unknown(value ? text : whole);
       GM_TRY(take(*definition, value, i + 1 == text.size()));
       value.reset();

@@ -1,5 +1,5 @@
 // cat writes the newest file of each name, or the file of --revision, to standard output, one after
-// another. With --range it writes only these bytes of each.
+// another. With --range, cat writes only this range of each file.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -14,7 +14,8 @@ namespace gridmount::tools {
 
 namespace {
 
-// Returns the bytes of a file of that length that the option means.
+// Returns the bytes that --range selects in a file of `length` bytes. Fails with BadValue if the
+// range begins behind the end of a file that is not empty.
 Result<gridfs::ByteRange> range_in(const RequestedRange& requested, int64_t length,
                                    const std::string& name) {
   if (!requested.first)

@@ -38,7 +38,7 @@ constexpr auto kCommands = std::to_array<Command>({
     {"get_regex", "get files matching the supplied 'regex'", 1, 1, false, false, run_get_regex},
     {"delete", "delete all files with filename 'filename'", 1, 1, true, false, run_delete},
     {"delete_id", "delete a file with the given '_id'", 1, 1, true, false, run_delete_id},
-    // mongofiles has no more commands.
+    // mongofiles does not have the commands below.
     {"stat",
      "print the files documents of the newest files with these filenames",
      1,
@@ -139,7 +139,7 @@ Result<const Command*> find_command(std::span<const std::string> positionals) {
   if (positionals.empty()) return fail(ErrorCode::kFailedToParse, "no command specified");
   const Command* const found = command_of(positionals[0]);
   if (found == nullptr) {
-    // gridstore takes the store before the other arguments.
+    // The user may have written the store first, as for gridstore.
     const bool names_store = positionals.size() > 1 && command_of(positionals[1]) != nullptr;
     return fail(ErrorCode::kFailedToParse,
                 in_quotes(positionals[0]) + " is not a valid command" +

@@ -17,17 +17,17 @@
 
 namespace gridmount::tools {
 
-// What a command works with. All references outlive it.
+// The objects that a command works with. They outlive the CommandContext.
 struct CommandContext {
   const Options& options;
   const Log& log;
   const gridfs::Bucket& bucket;
   Progress& progress;                      // counts bytes
-  std::span<const std::string> arguments;  // as many as the command takes
+  std::span<const std::string> arguments;  // without the name of the command
 };
 
-// The options that a command takes in addition to those that all commands take. mongofiles' own
-// options are not listed here: as in mongofiles, a command ignores those that do not fit it.
+// The further options of gridfiles that a command takes. mongofiles' own options are not listed
+// here: as in mongofiles, a command ignores those of them that have no meaning for it.
 struct FurtherOptions {
   bool json = false;
   bool filter = false;

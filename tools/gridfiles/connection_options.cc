@@ -66,7 +66,7 @@ Result<std::string> milliseconds_of(std::string_view flag, const std::string& va
   return std::to_string(seconds * 1000);
 }
 
-// Returns the hosts "h1,h2", and adds the port to those that have none.
+// Returns the hosts "h1,h2" with the port added to each host that has none.
 Result<std::string> hosts_with_port(std::string_view hosts, const std::string& port) {
   std::string result;
   while (true) {
@@ -164,7 +164,7 @@ Result<std::string> ConnectionOptions::uri() const {
     }
     base = *given;
     const size_t begin = base.find("//");
-    // Without the text of --uri, which may have a password.
+    // The message does not show the text of --uri, because the text may have a password.
     if (begin == std::string::npos) {
       return refuse("error parsing uri: it does not begin with mongodb:// or mongodb+srv://");
     }

@@ -8,7 +8,8 @@
 
 namespace gridmount::tools {
 
-// As with put, the copy is one more revision of its name, or the only one with --replace.
+// As with put, the copy becomes another revision of its name. With --replace, the copy becomes the
+// only revision.
 Status run_cp(const CommandContext& context) {
   const std::string& from = context.arguments[0];
   const std::string& to = context.arguments[1];

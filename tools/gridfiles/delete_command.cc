@@ -1,4 +1,4 @@
-// delete and delete_id.
+// delete and delete_id remove files from the bucket.
 #include "tools/gridfiles/command.h"
 #include "tools/gridfiles/target.h"
 #include "tools/quoted.h"
@@ -17,7 +17,7 @@ auto cannot_remove(Error error, const std::string& name) {
 Status run_delete(const CommandContext& context) {
   const std::string& name = context.arguments[0];
   Status removed = context.bucket.remove_by_name(name);
-  // A name that no file has is no error, as with mongofiles.
+  // As in mongofiles, it is not an error if no file has the name.
   if (!removed && removed.error().code() != gridfs::kFileNotFound) {
     return cannot_remove(std::move(removed).error(), name);
   }

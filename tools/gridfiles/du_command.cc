@@ -1,5 +1,6 @@
-// du prints the bytes below each folder: for the files whose names begin with the prefix, one line
-// for each name up to the next slash behind the prefix, and a line with the total.
+// du prints the bytes below each folder. It takes the files whose names begin with the prefix, and
+// groups them by their names up to the next slash behind the prefix. It prints a line for each
+// group, and a line with the total.
 #include <optional>
 #include <string>
 
@@ -30,7 +31,8 @@ Status print_sum(const Options& options, const Sum& sum) {
   return print_json(std::move(document).finish());
 }
 
-// Returns the name up to the first slash behind the prefix, with the slash.
+// Returns the name up to the first slash behind the prefix, including the slash. Without such a
+// slash, returns the whole name.
 std::string folder_of(const std::string& name, size_t prefix_bytes) {
   const size_t slash = name.find('/', prefix_bytes);
   return slash == std::string::npos ? name : name.substr(0, slash + 1);
@@ -38,8 +40,8 @@ std::string folder_of(const std::string& name, size_t prefix_bytes) {
 
 }  // namespace
 
-// The files come in the order of their names, so those of a folder follow each other, and memory
-// does not grow with the number of folders.
+// The files are read in the order of their names. So the files of a folder follow each other, and
+// memory does not grow with the number of folders.
 Status run_du(const CommandContext& context) {
   bson::Builder order;
   order.append("filename", int32_t{1});

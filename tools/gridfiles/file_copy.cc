@@ -26,8 +26,8 @@ void append_except(bson::Builder& builder, bson::View document,
   }
 }
 
-// Returns the source's metadata without the fields that describe its chunks and its other names.
-// It is empty if there is none.
+// Returns the source's metadata without the fields that describe its chunks and its additional
+// names. Returns an empty document if the source has no metadata.
 bson::Document copied_metadata(bson::View source) {
   constexpr std::array<std::string_view, 3> kOfChunks = {"sparse", "storedChunks", "posix"};
   constexpr std::array<std::string_view, 2> kOfFile = {"links", "allocated"};
@@ -44,7 +44,8 @@ bson::Document copied_metadata(bson::View source) {
   return std::move(builder).finish();
 }
 
-// Returns the elements of `aliases`, or nothing in a bucket where a mount shows them as names.
+// Returns the elements of `aliases`, or no elements in a bucket where a mount shows aliases as
+// names.
 Result<bson::Document> copied_aliases(const gridfs::Bucket& bucket, bson::View source) {
   const auto aliases = source.find("aliases");
   if (!aliases || aliases->type() != bson::Type::kArray) return bson::Document();
@@ -93,8 +94,8 @@ Result<bson::Value> copy_file(const CommandContext& context, bson::View source,
   Status copied =
       copy_content(**from, **to, context.options.write_concern.durability(), context.progress);
   if (copied) return (*to)->id();
-  // The first error is returned. If abort() leaves anything, the next start of a program removes
-  // it.
+  // Returns the first error. If abort() fails, the next start of a program removes the rest of the
+  // copy.
   static_cast<void>((*to)->abort());
   if (copied.error().code() == ErrorCode::kInterrupted) return fail(std::move(copied).error());
   return with_context(std::move(copied).error());

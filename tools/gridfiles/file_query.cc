@@ -10,8 +10,8 @@
 namespace gridmount::tools {
 
 bson::Document names_beginning_with(const std::string& prefix) {
-  // Strings are ordered as bytes, so those that begin with `prefix` lie between it and the prefix
-  // with its last byte increased.
+  // Strings are ordered as bytes. So the strings that begin with `prefix` are not less than the
+  // prefix, and less than the prefix with its last byte increased by one.
   std::string end = prefix;
   while (!end.empty() && static_cast<unsigned char>(end.back()) == 0xff) end.pop_back();
   bson::Builder filter;
@@ -117,7 +117,7 @@ Status remove_if_there(const CommandContext& context, const bson::Value& id) {
   return removed;
 }
 
-// The files are collected first, so that the snapshot is gone before the first removal.
+// Collects the _ids first, so that the snapshot ends before the first removal.
 Status remove_older(const CommandContext& context, const std::string& name,
                     const bson::Value& new_id) {
   GM_ASSIGN(const std::vector<bson::Value> ids, ids_of_name(context, name));

@@ -1,5 +1,5 @@
 // get, get_id and get_regex: copy files of the bucket to local files. If a name has several
-// revisions, they copy the newest, or get copies that of --revision.
+// revisions, they copy the newest one. With --revision, get copies that revision.
 #include <algorithm>
 #include <compare>
 #include <iterator>
@@ -44,7 +44,8 @@ Status download(const CommandContext& context, const Target& target, LocalName k
   return {};
 }
 
-// Returns the kind of a name that was not on the command line.
+// Returns the kind of a name that was not on the command line. With --allowUnsafeTraversal, the
+// name is treated as an argument, so that get follows symbolic links.
 LocalName found_name(const Options& options) {
   return options.allow_unsafe_traversal ? LocalName::kOfArgument : LocalName::kOfBucket;
 }
@@ -70,7 +71,7 @@ bool is_newer(bson::View a, bson::View b) {
   return false;
 }
 
-// Returns the newest file of each name among the files that match.
+// Returns the newest file of each name among the files that match. Fails as check_traversal() does.
 Result<std::vector<Target>> newest_targets(const CommandContext& context, bson::View filter) {
   engine::FindOptions find_options;
   find_options.sort = gridfs::by_filename_oldest_first();
@@ -128,7 +129,7 @@ Status run_get(const CommandContext& context) {
   for (const std::string& name : context.arguments) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
-  // Look for all files before the first one is written.
+  // Finds all files before the first one is written.
   std::vector<Target> targets;
   std::vector<std::string> missing;
   for (const std::string& name : names) {

@@ -13,7 +13,7 @@ static_assert(std::atomic<int>::is_always_lock_free, "it is set in a signal hand
 
 void remember(int signal_number) {
   if (received_signal.exchange(signal_number) == 0) return;
-  // The second signal kills, whichever it is.
+  // The second signal ends the process, even if it differs from the first.
   signal(signal_number, SIG_DFL);
   raise(signal_number);
 }

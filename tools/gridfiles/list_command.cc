@@ -1,5 +1,5 @@
-// list and search print the name, a tab and the length of each files document, or all of it with
-// --json.
+// list and search print the name, a tab and the length of each file. With --json, they print the
+// whole files document.
 #include <string>
 
 #include "engine/bson/builder.h"

@@ -39,7 +39,7 @@ int folder_without_links(const std::string& base, const std::string& name, bool 
     const std::string part = name.substr(begin, slash - begin);
     begin = slash + 1;
     if (part.empty()) continue;
-    // If this fails, so does openat().
+    // An error is ignored, because openat() fails if there is no folder afterwards.
     if (makes_folders) ::mkdirat(folder, part.c_str(), 0777);
     const int next = ::openat(folder, part.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     const int error_number = errno;
@@ -67,7 +67,8 @@ auto is_a_link(const std::string& path) {
                   " is or contains a symbolic link, which is not followed; remove the link");
 }
 
-// Returns whether one of the folders in a name, from the position `begin` on, is a symbolic link.
+// Returns true if a folder in the name is a symbolic link. Looks only at the folders that end at
+// the position `begin` or behind it.
 bool leads_through_link(const std::string& name, size_t begin = 1) {
   for (size_t slash = name.find('/', begin); slash != std::string::npos;
        slash = name.find('/', slash + 1)) {
@@ -140,7 +141,7 @@ Result<AtomicFile> create_local_file(const std::string& name, LocalName kind, bo
     return failed_step(name, follows_links, step, error_number);
   };
   if (follows_links) {
-    std::error_code ignored;  // create() fails too
+    std::error_code ignored;  // create() reports the error
     const std::filesystem::path folder = std::filesystem::path(name).parent_path();
     if (makes_folders) std::filesystem::create_directories(folder, ignored);
     return AtomicFile::create(name, std::move(options));

@@ -39,7 +39,7 @@ class LocalInput {
   std::vector<uint8_t> buffer_;
 };
 
-// Where the name of a file that get writes comes from.
+// The origin of the name of a file that get writes.
 enum class LocalName {
   kOfOption,    // --local: "-" is stdout
   kOfArgument,  // an argument that the user has typed: "-" is the name of a file, not stdout

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns the paths of what is in the folder, sorted.
+// Returns the sorted paths of the entries of the folder.
 Result<std::vector<fs::path>> entries_of(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code problem;

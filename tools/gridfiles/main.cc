@@ -1,5 +1,6 @@
-// gridfiles: the commands of mongofiles for gridmount's stores. Texts and exit statuses are those
-// of mongofiles, so that scripts written for it work unchanged.
+// gridfiles: the commands of mongofiles, and further commands, for gridmount's stores and MongoDB
+// deployments. The commands of mongofiles print the same texts and have the same exit statuses as
+// in mongofiles, so that scripts for mongofiles work unchanged.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,15 +48,15 @@ Status prepare_bucket(const gridfs::Bucket& bucket) {
 // Fails if the first file to put cannot be read.
 Status check_first_file(const Options& options) {
   const std::string& name = options.local.empty() ? options.positionals[1] : options.local;
-  // A readable file is not opened here, because put could not read a pipe a second time.
+  // A readable file is not opened here: if it is a pipe, put could not read it a second time.
   if (name == "-" || ::access(name.c_str(), R_OK) == 0) return {};
   GM_TRY(LocalInput::open(name));
   return {};
 }
 
-// Returns whether the command writes files to a standard output that is not a file: a terminal that
-// shows them, or a pipe to a program that uses the terminal too. A progress line would be in their
-// way.
+// Returns true if the command writes content to a standard output that is not a regular file. This
+// may be a terminal, or a pipe to a program that uses the terminal too, and a progress line would
+// disturb the output there.
 bool shows_content(const Options& options, const Command& command) {
   if (command.run != run_cat && (command.writes || options.local != "-")) return false;
   struct stat status {};
@@ -89,7 +90,7 @@ Status run(const Options& options, const Log& log, const Command& command) {
   Progress progress("", options.quiet || shows_content(options, command));
   CommandContext context{options, log, bucket, progress, std::span(options.positionals).subspan(1)};
   Status done = command.run(context);
-  // The changes before an error stay, and are made durable too.
+  // Changes that were made before an error stay, so they are made durable too.
   if (!store->read_only()) {
     Status durable = store->make_durable();
     if (done && !durable) return durable;

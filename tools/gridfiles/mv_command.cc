@@ -8,7 +8,7 @@
 
 namespace gridmount::tools {
 
-// With --replace, the files that had the new name are removed after the others have got it.
+// With --replace, the files that had the new name before are removed after the renaming.
 Status run_mv(const CommandContext& context) {
   const std::string& from = context.arguments[0];
   const std::string& to = context.arguments[1];

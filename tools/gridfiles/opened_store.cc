@@ -32,8 +32,8 @@ Result<OpenedStore> connect_to(const std::string& uri) {
   return OpenedStore{std::move(store), command_line::without_secrets(uri), false};
 }
 
-// Returns false if the socket is missing, or if the store's owner has died and left the socket. A
-// driver would wait for that owner until its server selection timeout.
+// Returns false if the socket is missing, or if the store's owner has died and left the socket.
+// libmongoc would wait for that owner until the server selection timeout.
 bool may_be_served(const std::filesystem::path& store) {
   // Uses the folder's descriptor, because the path may be too long for a socket address.
   const int folder = open(store.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -69,7 +69,7 @@ Result<OpenedStore> open_store_of(const Options& options, bool writes) {
   open_options.read_only = !writes && !options.create;
   const std::string socket = command_line::socket_path(options.store).string();
   if (may_be_served(options.store)) {
-    // If this fails, the owner may be about to end, and the store will soon be free.
+    // If the connection fails, the owner may be about to end. The store will then soon be free.
     Result<OpenedStore> served = connect_to(command_line::uri_of_socket(socket));
     if (served) return served;
   }

@@ -53,7 +53,7 @@ Status add_verbosity(Options& options, const std::string& value) {
   return {};
 }
 
-// Sets a member. A plain function, as the table needs.
+// Sets a member. The table needs plain functions, so each member has an instance of this template.
 template <auto Member>
 Status set(Options& options, const std::string& value) {
   options.*Member = value;
@@ -85,7 +85,7 @@ std::optional<int64_t> parse_position(std::string_view text) {
   return position;
 }
 
-// "10-19", "10-" or "-10", see RequestedRange.
+// Parses "10-19", "10-" or "-10"; see RequestedRange.
 Status set_range(Options& options, const std::string& value) {
   const std::string_view text = value;
   const size_t dash = text.find('-');

@@ -20,12 +20,12 @@ const std::string& local_name_of(const CommandContext& context, const std::strin
   return context.options.local.empty() ? name : context.options.local;
 }
 
-// Adds what put stores for a path. As with `cp -r`, the names of a folder's files begin with the
-// last component of the folder's path, if it has one.
+// Adds the files that put stores for a path. As with `cp -r`, the names of a folder's files begin
+// with the last component of the folder's path, if this is not ".", ".." or "/".
 Status add_sources(const CommandContext& context, const std::string& path,
                    std::vector<LocalSource>& sources) {
   namespace fs = std::filesystem;
-  std::error_code ignored;  // store_file() fails too
+  std::error_code ignored;  // store_file() reports the error
   if (!fs::is_directory(path, ignored)) {
     sources.push_back({path, path});
     return {};
@@ -69,8 +69,8 @@ Status run_put(const CommandContext& context) {
       if (!unknown) context.progress.expect(size);
     }
   }
-  // Files of one name are put one after the other, so that the last one is the newest, and the only
-  // one with --replace.
+  // If a name occurs several times, the files are put one after the other. So the last one is the
+  // newest, and with --replace the only one.
   const int jobs = has_repeated_name(sources) ? 1 : context.options.jobs;
   return run_transfers(jobs, sources.size(),
                        [&](size_t i) { return store_file(context, sources[i]); });

@@ -23,7 +23,8 @@ namespace gridmount::tools {
 
 namespace {
 
-// Returns the files of the name, the newest first, in the order by which the bucket numbers them.
+// Returns the files of the name, the newest first. This is the order in which the bucket numbers
+// revisions.
 Result<std::vector<bson::Document>> files_of_name(const CommandContext& context,
                                                   const std::string& name) {
   bson::Builder by_name;
@@ -37,7 +38,8 @@ Result<std::vector<bson::Document>> files_of_name(const CommandContext& context,
   return files;
 }
 
-// Returns "2024-01-31T12:00:00.250Z", or Extended JSON if the field is not a date of these days.
+// Returns the uploadDate as "2024-01-31T12:00:00.250Z", or as Extended JSON if it is not a date or
+// is before 1970. Returns an empty text if there is none.
 std::string upload_date_text(bson::View file) {
   const auto date = file.find("uploadDate");
   if (!date) return "";

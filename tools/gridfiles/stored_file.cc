@@ -12,7 +12,7 @@ namespace gridmount::tools {
 
 namespace {
 
-// Copies all of `input`. If reading or writing fails, nothing of the file stays in the bucket.
+// Copies all of `input`. If reading or writing fails, removes what was written.
 Status upload(LocalInput& input, gridfs::UploadStream& stream, engine::Durability durability,
               Progress& progress) {
   auto copy = [&]() -> Status {
@@ -24,8 +24,8 @@ Status upload(LocalInput& input, gridfs::UploadStream& stream, engine::Durabilit
     }
   };
   Status copied = copy();
-  // The first error is returned. If abort() leaves anything, the next start of a program removes
-  // it.
+  // Returns the first error. If abort() fails, the next start of a program removes the rest of the
+  // file.
   if (!copied) static_cast<void>(stream.abort());
   return copied;
 }

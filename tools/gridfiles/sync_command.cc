@@ -1,6 +1,6 @@
 // sync_put and sync_get make the files below a name in GridFS and the files of a local folder
-// equal, in one direction: they transfer what differs, and with --delete remove what the source
-// does not have.
+// equal, in one direction. They transfer the files that differ. With --delete, they also remove the
+// files that the source does not have.
 //
 // Two files are equal if they have the same length and the same modification time; with --checksum,
 // if they have the same content. sync_put stores the time in the files document as a mount does
@@ -56,11 +56,11 @@ struct StoredFile {
   std::optional<std::string> md5 = {};
 };
 
-// The files of one side, by their names below the folder.
+// The files of one side, sorted by their names below the folder.
 template <typename File>
 struct Side {
   std::map<std::string, File> files;
-  std::set<std::string> left_out;  // what is there too, and cannot be transferred
+  std::set<std::string> left_out;  // names that exist but cannot be transferred
 
   // Returns whether the name, or a folder in it, was left out.
   bool leaves_out(const std::string& name) const {
@@ -75,7 +75,7 @@ struct Side {
 // The two places that a command works on.
 struct Places {
   std::string folder;
-  std::string prefix;  // what precedes a name in GridFS: empty, or with a slash at the end
+  std::string prefix;  // the beginning of the names in GridFS: empty, or with a slash at the end
 };
 
 Places places_of(const CommandContext& context) {
@@ -157,26 +157,26 @@ Result<bool> has_equal_content(const CommandContext& context, const LocalFile& l
 
 enum class Direction { kPut, kGet };
 
-// Returns whether nothing needs to be transferred.
+// Returns true if the file need not be transferred.
 Result<bool> are_equal(const CommandContext& context, Direction direction, const LocalFile& local,
                        const StoredFile& stored) {
   if (local.bytes != stored.bytes) return false;
   if (context.options.checksum) return has_equal_content(context, local, stored);
-  // Documents keep milliseconds, and not all programs write what is below them.
+  // Dates in documents have milliseconds, and not all programs also write the nanoseconds.
   const bson::Date local_time = gridfs::to_date(local.mtime);
   const bson::Date stored_time = gridfs::to_date(stored.mtime);
   if (direction == Direction::kPut && !stored.keeps_mtime) return local_time <= stored_time;
   return local_time == stored_time;
 }
 
-// What a command will do, in the order of the names.
+// The work of a command, in the order of the names.
 struct Plan {
   std::vector<std::string> transfers;
   std::vector<std::string> removals;
   size_t equal = 0;
 };
 
-// Returns what to do so that the side `to` becomes as `from`.
+// Returns the work that makes the side `to` equal to the side `from`.
 template <typename From, typename To, typename Equal>
 Result<Plan> plan(const CommandContext& context, const Side<From>& from, const Side<To>& to,
                   const Equal& is_equal) {
@@ -220,7 +220,7 @@ void report(const CommandContext& context, const Plan& plan) {
                                      counted(plan.equal, "file was equal", "files were equal"));
 }
 
-// A file whose name has been taken meanwhile by something else is not written to.
+// Fails if a symbolic link has taken the place of the file or of one of its folders meanwhile.
 Status get_file(const CommandContext& context, const Places& places, const std::string& name,
                 const StoredFile& file) {
   const std::string path = places.folder + "/" + name;
@@ -256,7 +256,7 @@ Status cannot_open_folder(const std::string& folder, int error_number) {
   return fail(ErrorCode::kIoError, system_error_text("open", folder, error_number));
 }
 
-// Returns the files of the folder, which may be missing.
+// Returns the files of the folder, or no files if the folder does not exist.
 Result<Side<LocalFile>> read_target_folder(const CommandContext& context,
                                            const std::string& folder) {
   struct stat status {};
@@ -268,7 +268,8 @@ Result<Side<LocalFile>> read_target_folder(const CommandContext& context,
 
 }  // namespace
 
-// With --delete, a folder without files is taken for a mistake, such as a disk that is not mounted.
+// With --delete, fails if the folder has no files. This may be a mistake, such as a disk that is
+// not mounted.
 Status run_sync_put(const CommandContext& context) {
   const Places places = places_of(context);
   GM_ASSIGN(const Side<LocalFile> local, read_local(context, places.folder));
@@ -300,7 +301,7 @@ Status run_sync_put(const CommandContext& context) {
   return {};
 }
 
-// A prefix that no file has is taken for a mistake, since --delete would empty the folder.
+// Fails if no file has the prefix. This may be a mistake, and --delete would empty the folder.
 Status run_sync_get(const CommandContext& context) {
   const Places places = places_of(context);
   GM_ASSIGN(const Side<StoredFile> stored, read_stored(context, places.prefix));

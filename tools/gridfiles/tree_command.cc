@@ -27,10 +27,11 @@ constexpr int kDepthMax = 1000;
 struct Entry {
   int64_t bytes = 0;
   int64_t files = 0;
-  // The entries of a folder, by their names; those of folders end in a slash. Empty for a file.
+  // The entries of a folder, sorted by their names. The name of a folder ends with a slash. A file
+  // has no entries.
   std::map<std::string, Entry, std::less<>> entries = {};
 
-  // Returns the folder's entry of that name, which is made if it is missing.
+  // Returns the entry with that name. Creates the entry if it does not exist.
   Entry& at(std::string_view name) { return entries.try_emplace(std::string(name)).first->second; }
   bool is_folder() const { return !entries.empty(); }
 };
@@ -57,8 +58,8 @@ class Printer {
  public:
   explicit Printer(const Options& options) : options_(options) {}
 
-  // Prints the folder's entries. `name` is the folder's. `branches` is what precedes the lines of
-  // its entries.
+  // Prints the folder's entries. `name` is the full name of the folder. `branches` is the text
+  // before the lines of its entries.
   Status print(const Entry& folder, const std::string& name, const std::string& branches) {
     size_t left = folder.entries.size();
     for (const auto& [part, entry] : folder.entries) {
@@ -105,7 +106,7 @@ class Printer {
 // others follow in its folder.
 Status run_tree(const CommandContext& context) {
   const std::string prefix = context.arguments.empty() ? "" : context.arguments[0];
-  // The folder that holds all names with the prefix.
+  // The innermost folder that contains all names with the prefix.
   const std::string root = prefix.substr(0, prefix.rfind('/') + 1);
   Entry tree;
   std::string name;              // relative to the root

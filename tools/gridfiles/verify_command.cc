@@ -1,5 +1,5 @@
-// verify reads each file whole, and compares it with what its files document says: the number and
-// sizes of the chunks, the length and the md5. It prints one line per file.
+// verify reads each file completely, and compares it with its files document: the number and sizes
+// of the chunks, the length and the md5. It prints one line per file.
 #include <optional>
 #include <string>
 
@@ -38,15 +38,16 @@ Result<std::optional<std::string>> read_whole(gridfs::DownloadStream& stream, bo
   return digest ? std::optional(digest->hex()) : std::nullopt;
 }
 
-// Returns whether the error says that this file is damaged, and not for example that no server
-// answers.
+// Returns true if the error says that this file is damaged. Returns false for other errors, for
+// example if no server answers.
 bool is_of_file(const Error& error) {
   const ErrorCode code = error.code();
   return code == gridfs::kChunkIsMissing || code == gridfs::kChunkIsWrongSize ||
          code == gridfs::kInvalidFilesDocument || code == ErrorCode::kDataCorruptionDetected;
 }
 
-// Fails with errors that are not the file's, and with kFileNotFound if it has been removed.
+// Fails with errors that do not mean damage of the file, and with kFileNotFound if the file was
+// removed.
 Result<Verified> verify(const CommandContext& context, bson::View file) {
   Verified verified;
   const auto stored = file.find("md5");
@@ -105,7 +106,7 @@ Status run_verify(const CommandContext& context) {
     if (!verified && verified.error().code() == gridfs::kFileNotFound) return {};
     GM_TRY(verified);
     if (!verified->problem.empty()) {
-      // Its chunks may be missing because somebody has removed it meanwhile.
+      // Somebody may have removed the file meanwhile, and then its chunks are missing.
       GM_ASSIGN(const bool is_there, exists(context, file["_id"]));
       if (!is_there) return {};
       ++damaged;

@@ -10,8 +10,8 @@ namespace gridmount::tools {
 
 namespace {
 
-// mongofiles accepts the shell's JSON: names without quotes, and strings in single quotes. Converts
-// this to Extended JSON.
+// Converts the shell's JSON, which mongofiles accepts, to Extended JSON. The shell's JSON has names
+// without quotes, and strings in single quotes.
 std::string strict_json(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
@@ -67,8 +67,8 @@ Status set_mode(WriteConcern& concern, std::string_view mode) {
   return {};
 }
 
-// Returns whether a value means true. As on servers, j and fsync may also be numbers, and any
-// number except 0 means true.
+// Returns true if the value means true. As on servers, j and fsync may also be numbers. Any number
+// except 0 means true, and null means false.
 Result<bool> truth(std::string_view field, bson::ValueView value) {
   if (value.type() == bson::Type::kBool) return value.as_bool();
   if (auto number = value.number()) return *number != 0;

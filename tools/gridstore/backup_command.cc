@@ -45,7 +45,7 @@ Result<uint64_t> records_of(engine::Store& store) {
   return records;
 }
 
-// Damage in the store is copied too. The copy is kept, and the damage is reported.
+// A backup also copies damage of the store. In this case, reports the damage and keeps the copy.
 ExitStatus check_copy(const BackupOptions& options) {
   local::OpenOptions open_options;
   open_options.read_only = true;
@@ -67,7 +67,7 @@ ExitStatus check_copy(const BackupOptions& options) {
   return report->problems.empty() ? ExitStatus::kOk : ExitStatus::kStructureDamaged;
 }
 
-// Refuses a copy inside the store's folder, because the store may remove files there.
+// Returns true if the copy would be inside the store's folder, where the store may remove files.
 bool is_within_store(const BackupOptions& options) {
   std::error_code error;
   const std::filesystem::path store = std::filesystem::weakly_canonical(options.store, error);

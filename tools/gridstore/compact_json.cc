@@ -19,8 +19,8 @@ size_t end_of_string(std::string_view json, size_t begin) {
   return std::min(at + 1, json.size());
 }
 
-// Returns the shortest text of a double, with a sign that it is no integer. Returns other texts
-// unchanged: integers, NaN and Infinity.
+// Returns the shortest text of a double, with a point or an exponent, so that readers do not take
+// it for an integer. Returns other texts unchanged: integers, NaN and Infinity.
 std::string shortest(std::string_view number) {
   double value = 0;
   const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), value);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kPlaceBytes = 1024;
 
-// A page that both processes share. The text ends at its first NUL.
+// The place, in memory that both processes share. The text ends at its first NUL.
 class SharedPlace : public Whereabouts {
  public:
   SharedPlace() {
@@ -52,7 +52,7 @@ class SharedPlace : public Whereabouts {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have ended before the call above.
   if (::getppid() != parent) ::_exit(static_cast<int>(ExitStatus::kFailure));
-  // A core dump would contain the mapped store and would not help to find an error of the program.
+  // A core dump would contain the mapped store, and would not help to find a fault of the program.
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
   // Makes findings visible at once, however the child ends.

@@ -1,4 +1,4 @@
-// gridstore: maintains a store. Each subcommand has a file of its own.
+// gridstore: maintains stores and MongoDB deployments. Each subcommand has its own file.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>

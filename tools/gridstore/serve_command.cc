@@ -56,8 +56,9 @@ ExitStatus log_error(const Error& error) {
   return exit_status_of(error.code());
 }
 
-// Ends the process while a command keeps running although it was interrupted, or a reply of HTTP is
-// still being made. The servers and the store cannot be destroyed, because these use them.
+// Ends the process while a command does not end although it was interrupted, or while an HTTP reply
+// is still being made. The command or the reply uses the servers and the store, so these cannot be
+// destroyed.
 [[noreturn]] void end_beside_stuck(engine::Store& store) {
   constexpr int kFailed = static_cast<int>(ExitStatus::kCloseFailed);
   wire::end_process_within(wire::kPatienceWithStuck, kFailed);
@@ -91,7 +92,7 @@ Result<std::unique_ptr<http::HttpServer>> start_http(engine::Store& store,
 }
 
 ExitStatus run_serve(const ServeOptions& options) {
-  // Must precede the first thread, so that no thread is interrupted.
+  // Must precede the first thread, so that all threads block the signals.
   block_signals();
   set_up_log();
   system::tune_allocator();
@@ -168,7 +169,7 @@ Subcommand add_serve(CLI::App& app, std::vector<std::string> arguments) {
       "Answers MongoDB's wire protocol on gridmount.sock in the store, and on TCP if asked");
   add_store_argument(*command, options->store);
   command->add_flag("--create", options->create, "create the store if it does not exist");
-  // Parse "16M" and the like. The help has the limits in its text.
+  // Parses sizes such as "16M". Leaves CLI11's own descriptions out of the help.
   CLI::Validator size_value = CLI::AsSizeValue(false);
   size_value.description("");
   CLI::Validator memory_range =

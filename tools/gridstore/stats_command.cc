@@ -59,8 +59,8 @@ Result<DatabaseContents> read_database(engine::Store& store, engine::Snapshot& s
   return contents;
 }
 
-// Returns the databases to show: of a deployment the one that the connection string names, or all
-// but those that it keeps for itself.
+// Returns the databases to show: the one that the connection string of a deployment names, or else
+// all databases, without the internal ones of a deployment.
 Result<std::vector<std::string>> databases_of(const StoreInUse& opened,
                                               engine::Snapshot& snapshot) {
   if (!opened.database.empty()) return std::vector{opened.database};

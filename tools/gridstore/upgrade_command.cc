@@ -16,7 +16,7 @@ namespace {
 
 ExitStatus run_upgrade(const std::filesystem::path& folder) {
   int version = 0;
-  // The store is first opened without the upgrade to read its current format.
+  // Opens the store first without the upgrade, to read its current format version.
   for (const bool upgrade : {false, true}) {
     const auto store = command_line::open_store(folder, {.upgrade = upgrade});
     if (!store) {

@@ -85,7 +85,7 @@ bool is_garbage_marker(bson::View detached) {
          detached.find("from") && !detached.find("chunkSize");
 }
 
-// Limits what find_content_damage() collects.
+// The limit for the files and orphans that find_content_damage() collects.
 constexpr size_t kGatheredMax = 1000;
 
 // Returns the creation time of a chunk, which the ObjectIds of drivers contain.
@@ -95,7 +95,7 @@ std::optional<uint32_t> time_made(bson::View chunk) {
   return id->as_object_id().seconds();
 }
 
-// An upload writes its files document last, so the chunks of a running upload have none.
+// Returns true if the chunks may belong to a running upload, which has no files document yet.
 bool is_recent(const std::optional<uint32_t>& made) {
   constexpr std::chrono::hours kUploadMax{24};
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -117,7 +117,7 @@ class ContentCheck {
         is_stable_(bucket.store().capabilities().stable_snapshots),
         findings_(findings) {}
 
-  // Passes what is found to the callbacks, until `is_enough` returns true.
+  // run() then passes damaged files and orphans to the callbacks, until `is_enough` returns true.
   using FileVisit = std::function<void(ContentDamage::File)>;
   using OrphansVisit = std::function<void(ContentDamage::Orphans)>;
   void gather(FileVisit file, OrphansVisit orphans, std::function<bool()> is_enough) {
@@ -186,7 +186,7 @@ class ContentCheck {
       }
       GM_TRY(files.advance());
     } else if (is_marker) {
-      // The marker is looked up with its file.
+      // garbage_of() reads the marker when its file is checked.
     } else if (is_detached) {
       ++findings_.counts().detached;
       Location place = place_;
@@ -207,7 +207,7 @@ class ContentCheck {
     return {};
   }
 
-  // The problems themselves were reported when they were found.
+  // FileCheck and recheck() have already reported the problems in `file.verdict`.
   void report_file(ContentDamage::File file) {
     if (file.is_detached_too) {
       Location place = place_;
@@ -258,7 +258,7 @@ class ContentCheck {
     filter.open_document("_id").open_document("$eq").append("truncated", files_id).close().close();
     bson::Document by_id = std::move(filter).finish();
     auto marker = bucket_.detached().find_one(snapshot_, by_id);
-    // An unreadable marker is reported where all of `detached` is read.
+    // run() reads all of `detached` and reports an unreadable marker.
     if (!marker && marker.error().code() == ErrorCode::kDataCorruptionDetected) return Garbage{};
     if (!marker) return fail(std::move(marker).error());
     if (!*marker || !is_garbage_marker(**marker)) return Garbage{};
@@ -281,7 +281,7 @@ class ContentCheck {
   engine::Snapshot& snapshot_;
   const Location& place_;
   const bool in_use_;
-  const bool is_stable_;  // otherwise only what a recheck confirms is reported
+  const bool is_stable_;  // if false, only problems that a recheck confirms are reported
   Findings& findings_;
   Findings unprinted_{Findings::Format::kNone};
   FileVisit visit_file_;

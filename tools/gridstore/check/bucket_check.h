@@ -19,7 +19,7 @@
 
 namespace gridmount::tools {
 
-// Returns the names of all buckets, including those of which only orphaned chunks are left.
+// Returns the names of all buckets, including buckets of which only some collections are left.
 Result<std::set<std::string>> buckets_of(engine::Database& database, engine::Snapshot& snapshot);
 // Returns the names of the buckets that a check or a repair examines. In a store that others use
 // (Capabilities::exclusive), these are only buckets with both a collection of files and one of

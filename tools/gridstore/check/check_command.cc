@@ -38,8 +38,8 @@ namespace gridmount::tools {
 
 namespace {
 
-// Returns the number of records that a check reads: all records, and those of buckets once more.
-// Errors are ignored here, because the check finds them again.
+// Returns the number of records that a check reads: all records once, and the records of checked
+// buckets twice. The caller ignores errors, because the check finds them again.
 Result<uint64_t> records_to_read(const CheckOptions& options, engine::Store& store) {
   GM_ASSIGN(auto snapshot, store.snapshot());
   GM_ASSIGN(const std::vector<std::string> checked, databases_of(options, store, *snapshot));
@@ -123,8 +123,8 @@ std::filesystem::path default_keep_folder(const std::filesystem::path& store) {
 }
 
 // Repairs a damaged list of free pages before the store is opened for writing, because writing with
-// such a list may destroy data. Returns false if it could not be repaired. Nothing may be written
-// then.
+// such a list may destroy data. Returns false if the list could not be repaired. The caller must
+// then not write to the store.
 Result<bool> repair_free_list(const CheckOptions& options, KeepFolder& keep, Findings& findings,
                               Whereabouts& whereabouts) {
   local::OpenOptions read_only;
@@ -171,7 +171,7 @@ Status open_for_repair(StoreForRepair& repaired, KeepFolder& keep, Findings& fin
   return {};
 }
 
-// Like databases_of(). Returns none if damage hides them.
+// Returns the result of databases_of(), or no databases if damage prevents it.
 Result<std::vector<std::string>> databases_to_repair(const CheckOptions& options,
                                                      engine::Store& store) {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store.snapshot());
@@ -182,7 +182,7 @@ Result<std::vector<std::string>> databases_to_repair(const CheckOptions& options
 
 Status repair_all(const CheckOptions& options, StoreForRepair& repaired, KeepFolder& keep,
                   Findings& findings, Whereabouts& whereabouts) {
-  // Fails for an unknown database name before anything is changed.
+  // Fails for an unknown database name before the repair changes the structure.
   GM_TRY(databases_to_repair(options, *repaired.store));
   GM_ASSIGN(const bool is_sound, repair_structure(repaired, keep, findings, whereabouts));
   RepairContext context{*repaired.store, keep, findings,

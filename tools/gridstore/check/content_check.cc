@@ -44,7 +44,7 @@ Status check_content(const CheckOptions& options, engine::Store& store, bool in_
       if (!is_damage(checked.error())) return checked;
       findings.structure_problem(where.full() + ": " + checked.error().message() +
                                  "; the rest of the bucket was not checked");
-      // After a damaged page the old read view cannot be read any further.
+      // After a damaged page, the old snapshot cannot be read any further.
       GM_ASSIGN(snapshot, store.snapshot());
     }
   }

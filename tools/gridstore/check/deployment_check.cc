@@ -12,7 +12,7 @@ namespace gridmount::tools {
 
 namespace {
 
-// This process does not read pages that may be damaged.
+// The deployment's servers read the pages, so a damaged page does not end this process.
 class NoWhereabouts : public Whereabouts {
  public:
   void at(std::string_view /*place*/) override {}

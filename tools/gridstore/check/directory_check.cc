@@ -106,7 +106,7 @@ class DirectoryCheck {
            gridfs::split(path).component == name->as_string();
   }
 
-  // Directories come sorted by parent, so it is enough to remember the last answer.
+  // The directories are sorted by parent, so it is enough to remember the last answer.
   Result<bool> is_explicit(const std::string& folder) {
     if (folder.empty()) return true;
     if (last_parent_ == folder) return last_parent_is_explicit_;
@@ -120,7 +120,8 @@ class DirectoryCheck {
     return last_parent_is_explicit_;
   }
 
-  // Returns false if others have changed the directories so that the problem is none.
+  // Returns false if others have changed the directories meanwhile, and the problem no longer
+  // exists.
   Result<bool> is_confirmed(Kind kind, bson::View document, const std::string& parent) {
     if (bucket_.store().capabilities().stable_snapshots) return true;
     GM_ASSIGN(const bool is_same, is_unchanged(bucket_.directories(), snapshot_, document));

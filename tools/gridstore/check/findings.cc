@@ -18,7 +18,7 @@ void append_count(bson::Builder& builder, std::string_view key, uint64_t count) 
 
 }  // namespace
 
-// A full pipe or disk affects the exit status; see guarded_run.h.
+// If stdout cannot be written, after_flush() changes the exit status (guarded_run.h).
 void Findings::print_line(const std::string& line) const {
   hide_progress();
   fwrite(line.data(), 1, line.size(), stdout);
@@ -32,7 +32,7 @@ void Findings::print_plain(const char* kind, const char* field, const std::strin
     return;
   }
   bson::Builder line;
-  // Programs get a single word.
+  // In JSON, the kind is a single word.
   line.append("kind", kind == std::string_view("beyond repair") ? "beyondRepair" : kind);
   line.append(field, what);
   print_line(bson::to_json(std::move(line).finish(), bson::JsonForm::kRelaxed));

@@ -62,7 +62,8 @@ class LinkCheck {
   }
 
  private:
-  // Returns the next readable document. Unreadable ones are reported where all documents are read.
+  // Returns the next readable document. Does not report unreadable documents: other parts of the
+  // check read all documents.
   Result<std::optional<bson::View>> read(engine::Cursor& cursor) {
     while (true) {
       Result<std::optional<bson::View>> next = cursor.next();
@@ -106,7 +107,7 @@ class LinkCheck {
   }
 
   Status pass_stray() {
-    // After an unreadable document, the file may exist all the same.
+    // If some documents could not be read, the file may exist nevertheless.
     if (!is_partial_) GM_TRY(report_stray("leads to a file that is gone"));
     GM_ASSIGN(link_, read(*links_));
     return {};

@@ -19,7 +19,8 @@ struct NeededIndex {
   size_t key_count() const { return keys[1].empty() ? 1 : 2; }
 };
 
-// From the GridFS specification, "indexes". The last two are additions of gridmount.
+// The first two indexes are those of the GridFS specification, "indexes". gridmount adds the
+// others.
 constexpr std::array kNeeded = std::to_array<NeededIndex>({
     {"files", {"filename", "uploadDate"}, false},
     {"chunks", {"files_id", "n"}, true},

@@ -1,4 +1,4 @@
-// Finds the indexes that GridFS and the directory tree need and a bucket lacks.
+// Finds the indexes that a bucket lacks, of those that GridFS, directories and links need.
 //
 // Thread-safe: functions without state.
 #pragma once

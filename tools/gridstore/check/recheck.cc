@@ -14,8 +14,8 @@ namespace gridmount::tools {
 namespace {
 
 constexpr int kAttemptsMax = 5;
-// Without transactions, a commit of a file takes a moment in which only some of its chunks are
-// there.
+// Without transactions, a commit of a file takes some time. During this time the store has only
+// some of its chunks.
 constexpr std::chrono::seconds kCommitPause{1};
 
 Status add_chunks(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const bson::Value& id,
@@ -89,7 +89,7 @@ Result<Recheck> recheck_file(const gridfs::Bucket& bucket, engine::Snapshot& sna
 Result<bool> are_orphans(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                          const bson::Value& files_id) {
   const bson::Document by_id = gridfs::equals("_id", files_id);
-  // In the order in which a file loses its documents.
+  // A removal moves the document from `files` to `detached`, so they are read in this order.
   for (engine::Collection* const of_files : {&bucket.files(), &bucket.detached()}) {
     GM_ASSIGN(const std::optional<bson::Document> document, read_one(*of_files, snapshot, by_id));
     if (document) return false;

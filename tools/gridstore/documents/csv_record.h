@@ -31,7 +31,7 @@ class CsvReader {
 
   struct Record {
     uint64_t line = 0;  // on which it begins
-    // The fields, or what is wrong with the line. The next record can still be read.
+    // The fields, or the error in the record. The next record can still be read.
     Result<std::vector<std::string>> fields;
   };
   // Returns the next record, or nothing at the end. Leaves out empty lines, and spaces and tabs

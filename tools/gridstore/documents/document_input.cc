@@ -78,7 +78,8 @@ class JsonInput final : public DocumentInput {
         fail(ErrorCode::kFailedToParse, "a document was expected here; the line is skipped")});
   }
 
-  // Reads an object up to its last brace into text_, or up to where it cannot go on.
+  // Reads an object into text_, up to the brace that closes it, or up to the place where a
+  // malformed object ends (json_input()).
   Status read_object(uint64_t line) {
     begun_ = true;
     text_.clear();

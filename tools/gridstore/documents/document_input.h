@@ -23,7 +23,7 @@ inline constexpr uint64_t kDocumentTextBytesMax = 128 * 1024 * 1024;
 
 struct ReadDocument {
   uint64_t line = 0;
-  // The document, or what is wrong with this piece of the input. The next one can still be read.
+  // The document, or the error in this piece of the input. The next document can still be read.
   Result<bson::Document> document;
 };
 

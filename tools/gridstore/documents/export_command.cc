@@ -51,8 +51,8 @@ Status check(const ExportOptions& options) {
                   " does not go together with --type csv");
 }
 
-// Returns the projection that reads no more than the fields. A projection does not know positions
-// in arrays, so for CSV it has the first names of the paths.
+// Returns the projection for the fields. A projection cannot select positions in arrays, so for CSV
+// it has only the first name of each path.
 bson::Document projection_of(const ExportOptions& options) {
   std::vector<std::string> names;
   for (const std::string& field : options.fields) {
@@ -79,7 +79,7 @@ Status export_documents(const ExportOptions& options, ExportCounts& counts) {
   GM_ASSIGN(const std::unique_ptr<OutputFile> out, options.out.empty()
                                                        ? OutputFile::to_stdout(false)
                                                        : OutputFile::create(options.out, false));
-  // On a terminal that shows the documents themselves, a progress line would be in their way.
+  // If the terminal shows the documents, a progress line would disturb them.
   const bool shows_documents = options.out.empty() && ::isatty(STDOUT_FILENO) == 1;
   Progress progress("documents", options.quiet || shows_documents);
   if (progress.is_shown()) {
@@ -105,7 +105,7 @@ Status export_documents(const ExportOptions& options, ExportCounts& counts) {
 }
 
 ExitStatus run_export(const ExportOptions& options) {
-  // Writing to a closed pipe must fail like any other write.
+  // A write to a closed pipe must fail like any other write, and not end the process.
   ::signal(SIGPIPE, SIG_IGN);
   ExportCounts counts;
   const Status done = export_documents(options, counts);

@@ -27,7 +27,8 @@ Status check_only_reads(bson::View stages) {
   return {};
 }
 
-// Returns the error with the collection, which the messages of filters and stages do not name.
+// Adds the name of the collection to the error, because the messages of filters and stages do not
+// have it.
 Error about(const engine::Namespace& ns, const Error& error) {
   const std::string name = ns.collection.empty() ? ns.database : ns.full();
   if (error.message().find(name) != std::string::npos) return error;
@@ -96,7 +97,7 @@ Result<std::optional<bson::View>> FoundDocuments::next() {
   while (true) {
     Result<std::optional<bson::View>> next = cursor_->next();
     if (next || next.error().code() != ErrorCode::kDataCorruptionDetected) return next;
-    // A sort or a group would go on with a wrong result.
+    // Without the damaged document, the result of a sort or of a pipeline would be wrong.
     if (!is_query_ || !query_.sort.view().empty()) return next;
     print_message(next.error().message());
     ++damaged_;
@@ -106,7 +107,7 @@ Result<std::optional<bson::View>> FoundDocuments::next() {
 Result<std::optional<uint64_t>> FoundDocuments::expected() {
   if (!is_query_ || !query_.filter.view().empty()) return std::optional<uint64_t>();
   const Result<engine::CollectionStats> stats = collection_->stats(*snapshot_);
-  // A view has none, and a user of a deployment may lack the right to see them.
+  // A view has no statistics, and a user of a deployment may lack the right to read them.
   if (!stats) return std::optional<uint64_t>();
   const auto all = static_cast<uint64_t>(stats->documents);
   const auto skip = static_cast<uint64_t>(query_.skip);

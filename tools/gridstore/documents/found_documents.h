@@ -1,9 +1,9 @@
 // The documents of a query or a pipeline, which a command reads one after the other.
 //
-// A store in a folder is read beside its owner, from one snapshot. A deployment is read without a
-// snapshot of one moment, from the members that the connection string allows (readPreference). The
-// memory use does not grow with the number of documents. Only a sort, or a stage that gathers
-// documents, needs more memory, up to the limits of the store.
+// A store in a folder is read beside its owner, from one snapshot. The documents of a deployment
+// may change during the reading. It is read from the members that the connection string allows
+// (readPreference). The memory use does not grow with the number of documents. Only a sort, or a
+// stage that gathers documents, needs more memory, up to the limits of the store.
 //
 // Not thread-safe.
 #pragma once
@@ -34,7 +34,8 @@ class FoundDocuments {
   // open_argument() and Collection::find().
   static Result<std::unique_ptr<FoundDocuments>> of_query(const StoreArgument& store, Query query);
   // Runs the stages of an aggregation, which must not write: fails with IllegalOperation for $out
-  // and $merge. If the name of the collection is empty, the first stage must not read one.
+  // and $merge. If the name of the collection is empty, the first stage must be one that reads no
+  // collection.
   static Result<std::unique_ptr<FoundDocuments>> of_pipeline(const StoreArgument& store,
                                                              const engine::Namespace& ns,
                                                              bson::Document stages);

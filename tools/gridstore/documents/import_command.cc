@@ -30,7 +30,7 @@ namespace gridmount::tools {
 
 namespace {
 
-// Further failures are only counted.
+// The limit for the failures that are printed. Further failures are only counted.
 constexpr uint64_t kFailuresPrintedMax = 10;
 
 struct ImportOptions {
@@ -76,7 +76,8 @@ Status check(const ImportOptions& options) {
   return {};
 }
 
-// Users and the server's own collections have rules of their own.
+// Fails for the collections of users and for the server's own collections, which import must not
+// write.
 Status check_may_be_written(const engine::Namespace& ns) {
   GM_TRY(wire::check_writable_name(ns));
   return wire::check_not_of_users(ns, "cannot import into ");
@@ -99,12 +100,12 @@ class Import {
   uint64_t imported() const { return imported_; }
   uint64_t failures() const { return failures_; }
 
-  // Reads all of the input. What was written before an error stays. What was read before an error
-  // of the input is written too.
+  // Reads all of the input. The documents that were written before an error stay. If the input has
+  // an error, the documents before the error are written too.
   Status run(DocumentInput& input) {
     if (options_.drop) GM_TRY(drop());
     const Status done = add_all(input);
-    // Nothing can be done about a second error.
+    // If both fail, the first error is returned.
     const Status durable = store_.make_durable();
     return done ? durable : done;
   }
@@ -150,13 +151,13 @@ class Import {
         GM_TRY(add(read.line, *read.document));
         continue;
       }
-      // What comes before the failure in the input must be written before it ends the import.
+      // This failure ends the import, so the documents before it must be written first.
       if (options_.stop_on_error) GM_TRY(writes_.flush());
       GM_TRY(refused(read.line, read.document.error()));
     }
   }
 
-  // Adds an _id to a document without one. A server would do so too, but not before a batch.
+  // Adds the document, with a new _id if it has none: BatchInserter::insert_all() needs an _id.
   Status add(uint64_t line, bson::View document) {
     if (document.find("_id")) return writes_.add(line, document);
     bson::Builder with_id;
@@ -192,7 +193,7 @@ class Import {
   const InputText& text_;
   engine::Store& store_;
   const std::unique_ptr<engine::Collection> collection_;
-  BatchedWrites<uint64_t> writes_;  // the tag is the line
+  BatchedWrites<uint64_t> writes_;  // the tag is the line of the document
   uint64_t imported_ = 0;
   uint64_t failures_ = 0;
 };
@@ -218,7 +219,7 @@ Result<StoreInUse> open_store(const ImportOptions& options) {
   return opened;
 }
 
-// Prints what was imported, also when an error has ended the import.
+// Prints the numbers of documents and failures, even if an error has ended the import.
 void print_result(const ImportOptions& options, const Import& import, bool is_complete) {
   if (import.failures() > kFailuresPrintedMax && !options.stop_on_error) {
     print_message(counted(import.failures() - kFailuresPrintedMax, "more failure"));

@@ -12,7 +12,7 @@ namespace gridmount::tools {
 
 namespace {
 
-// Returns the text of the argument, from the file if it names one.
+// Returns the argument, or the text of standard input or of the file that the argument names.
 Result<std::string> text_of(const std::string& argument) {
   const bool is_stdin = argument == kStandardStream;
   if (!is_stdin && !argument.starts_with('@')) return argument;

@@ -1,4 +1,4 @@
-// Arguments that hold JSON: the text itself, `-` for standard input, or `@FILE` for a file.
+// Arguments with JSON: the text itself, `-` for standard input, or `@FILE` for a file.
 //
 // Thread-safe: functions without state.
 #pragma once

@@ -7,7 +7,7 @@ namespace gridmount::tools {
 
 namespace {
 
-// CLI11's notation for the value of a flag that is given without one.
+// CLI11's notation for the value of a flag that the user gives without a value.
 constexpr std::string_view kDefault = "{-}";
 
 // Shows the flag in --help as the user must write it.

@@ -8,7 +8,7 @@ namespace gridmount::tools {
 namespace {
 
 constexpr uint64_t kPolynomial = 0xC96C5795D7870F42;
-constexpr size_t kSlices = 8;  // processing single bytes would be slower than reading the store
+constexpr size_t kSlices = 8;  // byte by byte, add() would be slower than reading the store
 
 using Tables = std::array<std::array<uint64_t, 256>, kSlices>;
 

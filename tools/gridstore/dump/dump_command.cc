@@ -148,7 +148,7 @@ Status dump(DumpOptions options, DumpCounts& counts) {
 }
 
 ExitStatus run_dump(const DumpOptions& options) {
-  // Writing to a closed pipe must fail like any other write.
+  // A write to a closed pipe must fail like any other write, and not end the process.
   ::signal(SIGPIPE, SIG_IGN);
   DumpCounts counts;
   const Status done = dump(options, counts);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kKeptOfConfig = {
     "chunks", "collections", "databases", "settings", "shards", "tags", "version"};
-// Only the server creates databases with this prefix.
+// Only servers create databases with this prefix.
 constexpr std::string_view kInternalPrefix = "__mdb_internal_";
 
 bool is_left_out(const engine::Namespace& ns, bool database_is_asked_for) {

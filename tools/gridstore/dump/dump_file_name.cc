@@ -15,7 +15,7 @@ constexpr size_t kStemBytesMax = 238;
 constexpr size_t kStemBytesKept = 208;
 constexpr std::string_view kCutMark = "%24";  // an escaped '$', which no collection name contains
 
-// Independent of the locale.
+// Unlike isalnum(), does not depend on the locale.
 bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
          c == '_' || c == '.' || c == '~';

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The metadata are one document. As text they are only a little larger.
+// The limit for a metadata file. Its text is one document, only a little larger than in BSON.
 constexpr size_t kMetadataBytesMax = 64 * 1024 * 1024;
 
 Result<std::vector<fs::path>> entries_of(const fs::path& folder) {

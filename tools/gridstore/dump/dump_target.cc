@@ -43,7 +43,7 @@ class FolderTarget final : public DumpTarget {
 
   Status write(bson::View document) override { return documents_->write(document.bytes()); }
 
-  // The metadata are written last, when the documents are complete. They restore the collection's
+  // Writes the metadata last, when the documents are complete. The metadata have the collection's
   // options and indexes.
   Status end() override {
     if (documents_) GM_TRY(documents_->finish());
@@ -68,7 +68,7 @@ class FolderTarget final : public DumpTarget {
  private:
   Status make_folder(const fs::path& folder) {
     std::error_code error;
-    // The names of new folders must be synced too.
+    // The folders above new folders must be synced too, because they have the new names.
     for (fs::path made = folder; !made.empty() && !fs::exists(made, error);
          made = made.parent_path()) {
       folders_.insert(made.parent_path());
@@ -93,8 +93,8 @@ class FolderTarget final : public DumpTarget {
   const std::string only_;
   const bool gzip_;
   const DumpOrigin origin_;
-  std::set<fs::path> folders_;  // with new files or folders
-  // State of the current collection.
+  std::set<fs::path> folders_;  // folders with new files or folders, for sync_folder()
+  // The state of the collection between begin() and end().
   Metadata metadata_;
   fs::path stem_;
   std::string place_;

@@ -125,7 +125,7 @@ Result<size_t> InputFile::inflate_into(std::span<uint8_t> into) {
   used_ = buffer_.size() - gzip_->avail_in;
   const size_t count = into.size() - gzip_->avail_out;
   if (code == Z_STREAM_END) {
-    // As in gzip, several members in sequence are one file.
+    // As for gzip(1), a file may have several members in sequence.
     inflateReset(gzip_.get());
     between_members_ = true;
   } else if (code != Z_OK && code != Z_BUF_ERROR) {

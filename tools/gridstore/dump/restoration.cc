@@ -16,7 +16,8 @@ namespace gridmount::tools {
 
 namespace {
 
-// Per collection. Further failures are only counted.
+// The limit for the failures that are printed for each collection. Further failures are only
+// counted.
 constexpr uint64_t kFailuresPrintedMax = 10;
 
 Status in_transaction(engine::Store& store, const auto& work) {
@@ -79,7 +80,7 @@ Status Restoration::begin(const engine::Namespace& ns, const Metadata& metadata)
   target.ns = ns;
   target.metadata = metadata;
   if (RestoredUsers::are_in(ns)) {
-    // Other processes use the store, so it has users of its own.
+    // A deployment has its own users.
     if (!store_.capabilities().exclusive) {
       target.kind = RestoreTarget::Kind::kRefused;
       return failed(
@@ -177,7 +178,8 @@ Status Restoration::insert(engine::Transaction& transaction, const engine::Names
   return {};
 }
 
-// Documents without an _id are inserted one by one, as insert() gives them one.
+// Inserts the documents before the first one without an _id together. Inserts a document without an
+// _id alone, because insert() adds an _id.
 Status Restoration::insert_several(engine::Transaction& transaction, const engine::Namespace& ns,
                                    std::span<const bson::View> documents, size_t& written) {
   const std::unique_ptr<engine::Collection> collection =
@@ -243,7 +245,7 @@ Status Restoration::finish() {
   return store_.make_durable();
 }
 
-// Converts the indexes. Of several that then have the same keys, only the first is kept.
+// Returns the converted indexes. If several indexes then have the same keys, keeps only the first.
 std::vector<bson::Document> Restoration::converted_indexes(const RestoreTarget& target) const {
   std::vector<bson::Document> indexes;
   for (const bson::Document& given : target.metadata.indexes) {
@@ -279,7 +281,8 @@ Status Restoration::make_indexes(const RestoreTarget& target) {
 
 Status Restoration::make_index(const RestoreTarget& target, bson::View specification) {
   GM_ASSIGN(auto index, engine::IndexDefinition::parse(current_specification(specification)));
-  // A dump names the collation of every index that has one. The others would get the collection's.
+  // A dump names the collation of every index that has one. An index without a collation must not
+  // get the collection's collation.
   if (!index.collation) index.collation.emplace();
   return in_transaction(store_, [&](engine::Transaction& transaction) {
     return store_.database(target.ns.database)
@@ -289,8 +292,8 @@ Status Restoration::make_index(const RestoreTarget& target, bson::View specifica
 }
 
 Status Restoration::make_users() {
-  // An incomplete set of users is not what was dumped. With `drop` it would also remove the missing
-  // users.
+  // If some users are missing, no users are restored: the set would differ from the dump, and with
+  // `drop` the missing users would be removed.
   for (const auto& [ns, target] : targets_) {
     if (target.kind != RestoreTarget::Kind::kUsers || (target.is_whole && target.failures == 0))
       continue;

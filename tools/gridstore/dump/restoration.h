@@ -24,7 +24,8 @@
 namespace gridmount::tools {
 
 struct RestoreRules {
-  // First drops collections with the same names. Also removes users that are not in the dump.
+  // First drops collections with the same names, except system collections. Also removes users that
+  // are not in the dump.
   bool drop = false;
   bool bypass_validation = false;
   bool stop_on_error = false;

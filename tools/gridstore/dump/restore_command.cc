@@ -42,7 +42,8 @@ struct RestoreOptions {
   RestoreRules rules;
 };
 
-// Takes the database that the connection string names.
+// For a deployment, sets the database that the connection string names. Fails if --create is given,
+// or if --db names another database.
 Status take_database(RestoreOptions& options) {
   if (!options.store.is_deployment()) return {};
   if (options.create) {
@@ -69,7 +70,7 @@ Status check(const RestoreOptions& options) {
   return {};
 }
 
-// The dump that is restored.
+// The dump to restore.
 struct Source {
   std::vector<RestoreItem> items;
   std::unique_ptr<ArchiveReader> archive;  // null: files
@@ -146,8 +147,8 @@ Result<Source> open_folder(const RestoreOptions& options, const RestoreNames& na
 }
 
 Result<Source> open_source(const RestoreOptions& options, Progress& progress) {
-  // --db and --collection select collections. For a single file they replace the names that its
-  // path gives.
+  // --db and --collection select collections. For a single file, they replace the names in its
+  // path.
   GM_ASSIGN(const RestoreNames names, RestoreNames::parse(options.names));
   GM_ASSIGN(Source source, options.archive.empty() ? open_folder(options, names, progress)
                                                    : open_archive(options, names, progress));
@@ -155,7 +156,8 @@ Result<Source> open_source(const RestoreOptions& options, Progress& progress) {
   return source;
 }
 
-// Damage ends the file, but what was read before stays. Other errors end the restore.
+// Damage ends the reading of this file, but the documents before the damage are restored. Fails
+// with errors that end the restore.
 Status restore_file(const RestoreOptions& options, const RestoreItem& item,
                     Restoration& restoration, Progress& progress) {
   GM_TRY(restoration.begin(item.to, item.metadata));
@@ -224,7 +226,7 @@ Error with_advice(const RestoreOptions& options, const Error& error) {
   return options.create ? error : command_line::with_create_advice(error, "gridstore restore");
 }
 
-// Checks that the store could be restored into, and reports what would be restored.
+// Checks that the target store can be opened, and reports what would be restored.
 Status run_dry(const RestoreOptions& options, const Source& source) {
   local::OpenOptions open_options;
   open_options.read_only = true;

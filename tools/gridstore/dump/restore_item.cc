@@ -22,14 +22,14 @@ Result<RestoreNames> RestoreNames::parse(const Given& given) {
 }
 
 std::optional<engine::Namespace> RestoreNames::target_of(const engine::Namespace& ns) const {
-  // system.profile holds output of a profiler. Names with '$' hold the users in the dump of a
-  // single database.
+  // system.profile has the output of a profiler. Names that begin with '$' are for the users in the
+  // dump of a single database.
   if (ns.collection == "system.profile" || ns.collection.starts_with('$')) return std::nullopt;
   const std::string full = ns.full();
   if (!included_.matches(full) || excluded_.matches(full)) return std::nullopt;
   const std::string renamed = renamer_.renamed(full);
   const size_t dot = renamed.find('.');
-  // The store refuses this name.
+  // Without a dot, the name has no collection. The store then refuses the name.
   if (dot == std::string::npos) return engine::Namespace{renamed, ""};
   return engine::Namespace{renamed.substr(0, dot), renamed.substr(dot + 1)};
 }

@@ -14,7 +14,7 @@ constexpr std::string_view kUsers = "system.users";
 constexpr std::string_view kRoles = "system.roles";
 constexpr std::string_view kVersion = "system.version";
 constexpr size_t kUsersBytesMax = 64 * 1024 * 1024;
-// User documents of this and later versions have the current form or a subset of it.
+// The user documents of this version have the current form or a subset of it.
 constexpr int64_t kOldestSchemaVersion = 3;
 
 std::string shown_id(bson::View document) {

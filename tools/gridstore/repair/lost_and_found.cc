@@ -19,12 +19,12 @@ namespace gridmount::tools {
 
 namespace {
 
-// A larger files document is kept in the keep folder and not in the new document.
+// The limit for `original` in the new document. A larger files document goes to the keep folder.
 constexpr uint32_t kOriginalBytesMax = 1024 * 1024;
-// After this many attempts a name is used although other files have it.
+// After this many attempts, a name is used even if another file has it.
 constexpr int kNamesTried = 1000;
 
-// A chunk that can have a place in a file.
+// A chunk whose n and data can be used.
 struct UsableChunk {
   int64_t n;
   bson::Binary data;
@@ -70,7 +70,7 @@ Result<bool> LostAndFound::move(const ContentDamage::File& file) {
     if (!found || !is_as_judged(file, *found)) return {};
     const bson::Document document(*found);
     GM_ASSIGN(target, make_target(*transaction, file, document, chunks, /*is_original=*/true));
-    // From here on nobody can write to the file.
+    // After the commit of this removal, nobody can write to the file.
     GM_TRY(remove_found(from_.files(), *transaction, by_id));
     return commit_kept(context_, *transaction);
   }));
@@ -266,7 +266,7 @@ Status LostAndFound::move_chunks(RescuedFile& target) {
   }
 }
 
-// Others may upload a file with the same _id as soon as the damaged one is gone.
+// Returns true if somebody has uploaded a file with the same _id since the damaged one was removed.
 Result<bool> LostAndFound::is_uploaded_anew(engine::Transaction& transaction,
                                             const RescuedFile& target) {
   if (context_.store.capabilities().exclusive) return false;
@@ -314,12 +314,14 @@ Status LostAndFound::finish(const RescuedFile& target) {
 
 Status LostAndFound::finish_once(const RescuedFile& target) {
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
-  // Also removes the marker of chunks that remained of the file, because these have moved as well.
+  // Also removes the marker of the chunks that remained after a truncation, because these chunks
+  // have moved too.
   bson::Builder marker;
   marker.append("truncated", target.old_id);
   GM_TRY(from_.detached().remove(
       *transaction, gridfs::equals("_id", bson::Value(std::move(marker).finish().view())), false));
-  // Repairs of older versions removed it here, and may have been interrupted before.
+  // Repairs of older versions removed the files document only here, and such a repair may have been
+  // interrupted before.
   if (context_.store.capabilities().exclusive) {
     GM_TRY(from_.files().remove(*transaction, gridfs::equals("_id", target.old_id), false));
   }

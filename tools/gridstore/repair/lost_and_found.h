@@ -1,12 +1,12 @@
-// The bucket lost+found of a database, which holds what could be read of damaged files.
+// The bucket lost+found of a database. It has the readable content of damaged files.
 //
 // Such a file has a new _id, its old name prefixed by the name of its bucket ("fs/a/b.bin"), its
 // old chunkSize and attributes (metadata.posix), and chunks. Missing chunks, and the missing ends
 // of short chunks, read as zeros (metadata.sparse). metadata.lostAndFound holds
 //   {bucket, _id, problems: [what was wrong], original: the original files document}
 // and, until all chunks of the file have moved, moving: true. If the new name is taken, the file
-// gets that name with "~2", "~3" and so on behind it. A files document that is not valid BSON or is
-// larger than 1 MiB goes to the keep folder instead of `original`, and the new file has no
+// gets that name with the suffix "~2", "~3" and so on. A files document that is not valid BSON or
+// is larger than 1 MiB goes to the keep folder instead of `original`, and the new file has no
 // attributes. If the files document is lost, the new file has neither `original` nor attributes. If
 // gridfs::FilesDocument::parse() refuses the files document, the new file's chunkSize is the size
 // of the largest chunk.

@@ -10,8 +10,8 @@ namespace gridmount::tools {
 
 namespace {
 
-// Longest distance from the _id to the end of the filename in a files document, as drivers and
-// mounts write it.
+// The limit for the distance from the _id to the end of the filename in a files document that a
+// driver or a mount has written.
 constexpr size_t kReachMax = size_t{64} << 10;
 constexpr size_t kDocumentHeaderBytes = 4;
 

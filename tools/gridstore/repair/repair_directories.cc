@@ -75,7 +75,7 @@ class FolderRepair {
     // The repair of another defect has already removed the document.
     if (!found) return {};
     const bson::Document document(*found);
-    // Others may have changed it since the check.
+    // Others may have changed the document since the check.
     if (bson::compare(bson::Value(document.view()).view(), problem.document.view()) != 0) return {};
     switch (problem.kind) {
       case Kind::kPosix: {

@@ -79,7 +79,8 @@ class FileRepair {
     return true;
   }
 
-  // Chunks without a time of creation: in a store that others use, they may belong to an upload.
+  // Handles chunks whose _ids do not contain a time. Returns true in a store that others use, where
+  // the chunks may belong to an upload, and reports this once.
   bool may_be_of_others(const ContentDamage::Orphans& orphans) {
     if (context_.store.capabilities().exclusive) return false;
     if (reported_young_.insert(orphans.files_id.bytes()).second) {
@@ -187,7 +188,8 @@ class FileRepair {
     return {};
   }
 
-  // Returns the number of chunks removed. Zero: none are left, or they are no orphans.
+  // Returns the number of chunks removed. Returns 0 if no chunks are left, or if they are not
+  // orphans.
   Result<uint64_t> take_out_some(const ContentDamage::Orphans& orphans) {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
     if (!context_.store.capabilities().exclusive) {

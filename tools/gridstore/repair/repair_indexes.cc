@@ -16,8 +16,8 @@ namespace gridmount::tools {
 
 namespace {
 
-// Finds duplicates. Exists only while a unique index is being created, or after a repair that was
-// interrupted then.
+// The index by which the repair finds duplicates. It exists only while a unique index is being
+// created, or after a repair that was interrupted meanwhile.
 constexpr std::string_view kHelpingIndex = "gridstore_repair";
 
 class IndexRepair {
@@ -47,7 +47,7 @@ class IndexRepair {
     if (context_.store.capabilities().transactional_catalog) {
       return local::make_index_in_steps(context_.store, collection_->ns(), definition);
     }
-    // A deployment builds it in steps of its own.
+    // A deployment builds the index in its own steps.
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
     GM_TRY(collection_->create_index(*transaction, definition));
     return transaction->commit();

@@ -50,7 +50,7 @@ Status record_number(const gridfs::Bucket& bucket, engine::Transaction& transact
   return {};
 }
 
-// Returns what was repaired, one line each. Passes over what others have changed since the check.
+// Returns a line for each repair. Skips problems that others have removed since the check.
 Result<std::vector<std::string>> repair(RepairContext& context, const gridfs::Bucket& bucket,
                                         const std::vector<LinkProblem>& problems) {
   std::vector<std::string> lines;

@@ -41,7 +41,7 @@ Result<bool> repair_structure(StoreForRepair& repaired, KeepFolder& keep, Findin
 Status repair_content(RepairContext& context, const std::vector<std::string>& databases,
                       Whereabouts& whereabouts);
 
-// Makes everything durable and reports where removed data were kept.
+// Makes everything durable, and reports the keep folder if the repair has used it.
 Status finish_repair(RepairContext& context);
 
 }  // namespace gridmount::tools

@@ -36,7 +36,7 @@ bool KeyTerminal::is_there() {
 KeyTerminal::KeyTerminal() {
   ::tcgetattr(STDIN_FILENO, &before_);
   termios keys = before_;
-  keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);  // signals of keys still come
+  keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);  // keys such as Ctrl-C still send signals
   ::tcsetattr(STDIN_FILENO, TCSANOW, &keys);
   print(kSecondScreen);
 }
@@ -47,7 +47,7 @@ KeyTerminal::~KeyTerminal() {
 }
 
 void KeyTerminal::draw(std::string_view lines) {
-  // Each line is erased after it is drawn, so that nothing flickers.
+  // Erases the rest of each line after drawing the line, so that the screen does not flicker.
   std::string text = "\033[H";
   while (!lines.empty()) {
     const size_t end = lines.find('\n');

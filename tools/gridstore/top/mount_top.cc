@@ -44,7 +44,7 @@ class MountTop final : public TopSource {
     sample.counters.push_back({"failures", failures});
     sample.state.push_back(counted(count_in(stats, "openFiles"), "open file"));
     sample.state.push_back(in_byte_units(count_in(stats, "uncommittedBytes")) + " not committed");
-    // One of them reads the statistics.
+    // One of these operations is the read of stats.json.
     const uint64_t pending = std::max<uint64_t>(count_in(stats, "operationsInProgress"), 1);
     sample.state.push_back(counted(pending - 1, "operation") + " in progress");
     const bson::View store = document_in(stats, "store");
@@ -65,7 +65,7 @@ std::unique_ptr<TopSource> top_of_mount(const std::filesystem::path& file) {
   return std::make_unique<MountTop>(file);
 }
 
-// The statistics of each bucket have those of the whole mount.
+// stats.json of each bucket has the statistics of the whole mount.
 std::filesystem::path stats_file_below(const std::filesystem::path& folder) {
   std::error_code ignored;
   if (std::filesystem::exists(folder / kStatsFile, ignored)) return folder / kStatsFile;

@@ -17,7 +17,7 @@ constexpr double kMicrosecondsPerSecond = 1e6;
 constexpr size_t kPendingMax = 5;
 
 void add_activities(bson::View reply, TopSample& sample) {
-  // The kinds of operations in the reply of `top`, and how they are called in serverStatus.
+  // The kinds of operations in the reply of `top`, and their names in serverStatus.
   constexpr std::pair<const char*, const char*> kKinds[] = {
       {"queries", "query"}, {"getmore", "getmore"}, {"insert", "insert"},
       {"update", "update"}, {"remove", "delete"},   {"commands", "command"}};
@@ -59,7 +59,8 @@ void add_pending(bson::View reply, TopSample& sample) {
   for (const bson::Element each : list->as_document()) {
     if (each.value.type() != bson::Type::kDocument) continue;
     const bson::View operation = each.value.as_document();
-    // Not this one, nor what a server does for itself, and what waits until something happens.
+    // Leaves out this command, operations without a client, and hello commands, which may wait for
+    // a change.
     const bson::View command = document_in(operation, "command");
     const bool waits =
         command.find("hello") || command.find("isMaster") || command.find("ismaster");
@@ -80,7 +81,7 @@ class ServerTop final : public TopSource {
   explicit ServerTop(std::unique_ptr<mongo::Pool> pool) : pool_(std::move(pool)) {}
 
   Result<TopSample> read() override {
-    // Taken each time, because the server may have ended the last one.
+    // Takes a connection for each sample, because the server may have ended the last one.
     GM_ASSIGN(const auto connection, pool_->connection(mongo::Pool::Purpose::kReads));
     const auto run = [&](const char* command) {
       bson::Builder builder;

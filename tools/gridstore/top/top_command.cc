@@ -45,7 +45,8 @@ void end_on_signals() {
   struct sigaction action {};
   action.sa_handler = [](int) { is_ended = true; };
   sigemptyset(&action.sa_mask);
-  // SA_RESTART is not set, so waiting ends. A second signal kills.
+  // SA_RESTART is not set, so a signal ends the waiting. A second signal of the same kind ends the
+  // process.
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
@@ -58,7 +59,7 @@ TopOrder order_of(const std::string& name) {
   return TopOrder::kBusy;
 }
 
-// Connects to a deployment or to the owner of a store, or reads the files of a mount.
+// Returns a source for a deployment, for the owner of a store, or for a mount.
 Result<std::unique_ptr<TopSource>> open_source(const StoreArgument& argument) {
   GM_TRY(check_fits(argument));
   if (argument.is_deployment()) {
@@ -100,7 +101,7 @@ class Top {
   }
 
  private:
-  // Returns false if the user or a signal has ended the program. Obeys keys in the meantime.
+  // Waits for the interval and obeys keys. Returns false if the user or a signal ends the program.
   bool wait(std::optional<KeyTerminal>& terminal) {
     using Clock = std::chrono::steady_clock;
     const auto end =

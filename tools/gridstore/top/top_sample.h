@@ -1,5 +1,5 @@
-// What `gridstore top` knows of one moment: counters since the start of a server or a mount, and
-// its state. The difference of two samples is what happened between them.
+// A sample for `gridstore top`: the counters since the start of a server or a mount, and its state,
+// at one moment. The difference of two samples shows what happened between them.
 //
 // Thread-safety: plain values. A source is used by one thread at a time.
 #pragma once

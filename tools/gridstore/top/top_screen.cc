@@ -26,7 +26,7 @@ const Thing* find_named(const std::vector<Thing>& things, std::string_view name)
   return found == things.end() ? nullptr : &*found;
 }
 
-// A server that has been started anew counts from zero.
+// After a restart, a server counts from zero again.
 uint64_t growth(uint64_t before, uint64_t now) {
   return now >= before ? now - before : now;
 }
@@ -51,7 +51,7 @@ bool is_before(const ActivityRate& a, const ActivityRate& b, TopOrder order) {
   return a.name < b.name;
 }
 
-// Appends the parts, as many on a line as fit.
+// Appends lines with the parts. Each line has as many parts as fit.
 void append_list(const std::vector<std::string>& parts, size_t columns,
                  std::vector<std::string>& lines) {
   std::string line;
@@ -81,7 +81,7 @@ std::vector<std::string> counter_texts(const TopSample& before, const TopSample&
   return parts;
 }
 
-// The name has its place at the left, and the numbers at the right.
+// Returns a row of the table, with the name at the left and the numbers at the right.
 std::string row(const std::string& name, const char* per_second, const char* each,
                 const char* busy) {
   std::string text = log_text(name);
@@ -110,7 +110,7 @@ std::vector<ActivityRate> rates_between(const TopSample& before, const TopSample
   std::vector<ActivityRate> rates;
   for (const Activity& activity : now.activities) {
     const Activity* earlier = find_named(before.activities, activity.name);
-    if (earlier != nullptr && earlier->count > activity.count) earlier = nullptr;  // started anew
+    if (earlier != nullptr && earlier->count > activity.count) earlier = nullptr;  // restarted
     const uint64_t count = activity.count - (earlier != nullptr ? earlier->count : 0);
     if (count == 0) continue;
     const double spent =
