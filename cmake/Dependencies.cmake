@@ -1,4 +1,4 @@
-# Debian 12 has all of them, and packaging/install-deps.sh installs them there.
+# Debian 12 has all these packages. packaging/install-deps.sh installs them there.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(OpenSSL REQUIRED)
@@ -8,7 +8,7 @@ find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(tl-expected REQUIRED)
 find_package(mongoc-1.0 REQUIRED)
-# Boost.Beast: headers alone.
+# Boost.Beast has only headers.
 find_package(Boost 1.81 REQUIRED)
 pkg_check_modules(BSON REQUIRED IMPORTED_TARGET libbson-1.0)
 pkg_check_modules(FUSE3 REQUIRED IMPORTED_TARGET fuse3)
@@ -26,14 +26,14 @@ pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
 if(GRIDMOUNT_TESTS)
   find_package(GTest REQUIRED)
   include(GoogleTest)
-  # The system's Python has the packages that tests import, and need not be the first in PATH.
+  # Only the system's Python has the packages that tests import. It may not be the first in PATH.
   find_program(SYSTEM_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
   find_program(SYSTEM_PYTHON python3 REQUIRED)
 endif()
 # Snowball's stemmers, for text indexes. Debian's package has no pkg-config file.
 find_library(STEMMER_LIBRARY NAMES stemmer REQUIRED)
 find_path(STEMMER_HEADERS libstemmer.h REQUIRED)
-# Intel's decimal arithmetic, in the variant that takes arguments by value, and rounding and flags as
-# parameters: by the name that Debian gives it, and by that of Intel's own makefile.
+# Intel's decimal arithmetic, in the variant that takes arguments by value, and rounding and flags
+# as parameters. The first name is Debian's, the second one is that of Intel's own makefile.
 find_library(INTEL_DECIMAL_LIBRARY NAMES bidgcc000 gcc000libbid.a REQUIRED)
 find_path(INTEL_DECIMAL_HEADERS bid_functions.h REQUIRED)

@@ -1,5 +1,6 @@
-# What `cmake --install` puts into the system: the programs, their manual pages, a unit of systemd and
-# the documents, by the names and at the places that the GNU coding standards give them.
+# The files that `cmake --install` installs: the programs, their manual pages, completions for
+# shells, units of systemd, files for monitoring, and the documents. Their folders follow the GNU
+# coding standards.
 include(GNUInstallDirs)
 
 install(TARGETS gridmount gridfiles gridstore RUNTIME)
@@ -10,7 +11,8 @@ install(
 install(FILES packaging/gridmount-store.5 DESTINATION ${CMAKE_INSTALL_MANDIR}/man5)
 install(FILES packaging/gridmount-namespace.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7)
 
-# Each shell looks for a completion by the name of the program; zsh finds all in one file.
+# bash and fish look for a completion by the name of the program. zsh finds the completions of all
+# three programs in one file.
 foreach(program gridmount gridfiles gridstore)
   install(FILES packaging/completions/gridmount.bash RENAME ${program}
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
@@ -20,8 +22,9 @@ endforeach()
 install(FILES packaging/completions/gridmount.zsh RENAME _gridmount
         DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 
-# systemd reads the units below /usr and below /usr/local. They name the programs by the prefix of the
-# installation, which `cmake --install --prefix` may change.
+# systemd reads units below /usr and below /usr/local. The units have the paths of the programs,
+# which depend on the prefix. `cmake --install --prefix` may change the prefix, so
+# InstallUnits.cmake makes the units during the installation.
 set(GRIDMOUNT_UNIT_DIR lib/systemd/system CACHE STRING "Where units of systemd are installed")
 install(CODE "
   set(sources \"${PROJECT_SOURCE_DIR}/packaging\")
@@ -30,11 +33,12 @@ install(CODE "
   set(units \"${GRIDMOUNT_UNIT_DIR}\")")
 install(SCRIPT cmake/InstallUnits.cmake)
 
-# For Prometheus and Grafana, which are told where they are.
+# For Prometheus and Grafana. Their administrators configure the paths of these files.
 install(FILES packaging/monitoring/gridmount-alerts.yml packaging/monitoring/gridmount-dashboard.json
         DESTINATION ${CMAKE_INSTALL_DATADIR}/gridmount/monitoring)
 
-# What users read. They name each other by their paths in the tree, and keep those.
+# The documents for users. They link to each other by their paths in the tree, so they keep these
+# paths.
 file(GLOB documents CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
   README.md CHANGELOG.md SECURITY.md LICENSE NOTICE doc/*)
 list(APPEND documents

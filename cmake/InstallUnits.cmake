@@ -1,5 +1,6 @@
-# Run by `cmake --install`. Installs the units of systemd from `sources`, by way of the folder `made`, to
-# `units`, with the programs at `programs`. The last two are relative to the prefix, or absolute.
+# `cmake --install` runs this script. It copies the units of systemd from the folder `sources` to
+# `made`, inserts the path of the folder `programs`, and installs the units into the folder `units`.
+# `programs` and `units` are relative to the prefix, or absolute.
 get_filename_component(programs "${programs}" ABSOLUTE BASE_DIR "${CMAKE_INSTALL_PREFIX}")
 get_filename_component(units "${units}" ABSOLUTE BASE_DIR "${CMAKE_INSTALL_PREFIX}")
 foreach(name gridmount@.service gridstore@.service)

@@ -1,5 +1,6 @@
-# Tests are seventy programs. LLVM's linker takes a quarter of the time of GNU's for each of them. A build
-# without tests, as packages have it, keeps the linker of its compiler.
+# The tests are about seventy programs, and for each of them LLVM's linker needs a quarter of the
+# time of GNU's linker. A build without tests, such as that of a package, keeps the default linker
+# of the compiler.
 add_library(gridmount_linker INTERFACE)
 if(GRIDMOUNT_TESTS)
   find_program(LLD ld.lld)

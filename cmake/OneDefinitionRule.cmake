@@ -1,7 +1,7 @@
-# With GRIDMOUNT_ODR, as in the preset odr, a build links the objects of all programs into one object. The
-# linker then sees all types, and refuses those that are defined twice. -flinker-output=rel lets it stop there: to
-# make code of what it sees would take many times as long, and find nothing more. -z muldefs lets it take the
-# first main(), as each program has one.
+# With GRIDMOUNT_ODR, as in the preset odr, a build links the objects of all programs into one
+# object. The linker then sees all types, and reports types that have two different definitions as
+# errors. With -flinker-output=rel, the linker generates no code, which would take many times as
+# long and find nothing more. With -z muldefs, the linker accepts that each program has a main().
 set(odr_link_options
   -r -flinker-output=rel -Wl,-z,muldefs -Werror=odr -Werror=lto-type-mismatch)
 

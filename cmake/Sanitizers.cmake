@@ -1,6 +1,7 @@
-# What GRIDMOUNT_SANITIZE and GRIDMOUNT_FUZZ ask of compilers and linkers.
+# The options of compilers and linkers for GRIDMOUNT_SANITIZE and GRIDMOUNT_FUZZ.
 add_library(gridmount_sanitizers INTERFACE)
-# What libFuzzer is to see the coverage of: all but the code of tests.
+# Targets that link this library report their coverage to libFuzzer: all targets except the code of
+# tests.
 add_library(gridmount_coverage INTERFACE)
 if(GRIDMOUNT_FUZZ)
   target_compile_options(gridmount_coverage INTERFACE -fsanitize=fuzzer-no-link)
@@ -10,7 +11,7 @@ if(GRIDMOUNT_SANITIZE)
     -fsanitize=${GRIDMOUNT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(gridmount_sanitizers INTERFACE -fsanitize=${GRIDMOUNT_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # g++ loses track of initialization in what the sanitizers add.
+    # In the code that the sanitizers add, g++ gives false warnings about initialization.
     target_compile_options(gridmount_sanitizers INTERFACE -Wno-maybe-uninitialized)
   endif()
 endif()

@@ -1,5 +1,5 @@
-# What every target of this tree is compiled and linked with, and nothing beyond the tree: warnings,
-# sanitizers, the linker, and includes by their path from the root.
+# The options for every target of this tree, but for no target outside of the tree: warnings,
+# sanitizers, the linker, and includes by their paths from the root.
 include(cmake/Warnings.cmake)
 include(cmake/Sanitizers.cmake)
 include(cmake/Linker.cmake)
@@ -7,7 +7,7 @@ add_library(gridmount_options INTERFACE)
 target_include_directories(gridmount_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_link_libraries(gridmount_options INTERFACE gridmount_warnings gridmount_sanitizers gridmount_linker)
 
-# The targets that are compiled, of the folder and of those in it.
+# Sets the variable `result` to the compiled targets of the folder and of all folders below it.
 function(gridmount_targets_below folder result)
   get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
   set(found)
@@ -25,9 +25,10 @@ function(gridmount_targets_below folder result)
   set(${result} ${found} PARENT_SCOPE)
 endfunction()
 
-# First in the list, so that what a target asks for itself comes later and wins. What links GoogleTest has
-# GRIDMOUNT_TEST_OPTIONS besides: code of tests, which mostly calls what it tests. What computes much for
-# tests is in libraries without GoogleTest, such as those for random documents and for crash images.
+# Puts the options first in the list of libraries, so that options of the target itself come later
+# and win. A target that links GoogleTest also gets GRIDMOUNT_TEST_OPTIONS: it has code of tests,
+# which mostly calls the tested code. Code of tests that computes much is in libraries without
+# GoogleTest, such as those for random documents and for crash images.
 function(gridmount_set_options)
   gridmount_targets_below(${PROJECT_SOURCE_DIR} targets)
   foreach(target ${targets})

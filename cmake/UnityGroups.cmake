@@ -1,11 +1,11 @@
-# With GRIDMOUNT_UNITY, the sources of a target that are in one folder are compiled together. So a new
-# file changes only what is compiled together in its own folder. Folders with more than 20 sources of a
-# target have three groups, by the first letter of the name. A CMakeLists.txt can set UNITY_GROUP itself, for
-# sources that make the same code of a large header.
+# With GRIDMOUNT_UNITY, the sources of a target in one folder are compiled together. So a new file
+# changes only the groups of its own folder. A folder with more than 20 sources of a target has
+# three groups, by the first letter of the name. A CMakeLists.txt can set UNITY_GROUP itself, for
+# sources that instantiate the same templates of a large header.
 set(unity_sources_max 20)
 
-# g++ collects garbage in the memory of such a compilation again and again, which takes a twentieth of its time.
-# Below half a gibibyte it need not.
+# In such a compilation, the garbage collector of g++ takes a twentieth of the time. With this
+# option, it does not run below half a gibibyte of memory.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(gridmount_options INTERFACE --param=ggc-min-heapsize=524288)
 endif()

@@ -1,9 +1,10 @@
-# Warnings, with g++ and clang alike. They are errors unless GRIDMOUNT_WERROR is off, as it should be for
-# packages: a newer compiler warns of more.
+# The warnings for g++ and clang. They are errors unless GRIDMOUNT_WERROR is off. It should be off
+# for packages, because a newer compiler may have new warnings.
 add_library(gridmount_warnings INTERFACE)
 target_compile_options(gridmount_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion)
-# g++ takes the sources of a unity build for headers, whose types must not use anonymous namespaces.
+# In a unity build, g++ treats the sources as headers, and warns about their types that use
+# anonymous namespaces.
 if(GRIDMOUNT_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(gridmount_warnings INTERFACE -Wno-subobject-linkage)
 endif()
