@@ -24,9 +24,9 @@ import tempfile
 PROGRAMS = ("gridmount", "gridfiles", "gridstore")
 SECONDS_MAX = 120
 SKIPPED = 77
-# What the shell prints behind each command, with its exit status.
+# The shell prints this text after each command, and then the exit status of the command.
 MARK = "--- ended with status"
-# Programs that watch the machine ask each mount for its free space, so that it is busy for a moment.
+# Monitoring programs read the free space of each mount, so a mount may be busy for a moment.
 UNMOUNTING = f"""#!/bin/sh
 for attempt in $(seq 100); do
   answer=$({shutil.which("fusermount3")} "$@" 2>&1)
@@ -144,7 +144,7 @@ def run(folder):
             text=True,
             start_new_session=True,
         )
-        # A command that does not end must not keep the rest from being unmounted.
+        # A command that does not end must not prevent the unmounting.
         signal.signal(signal.SIGALRM, lambda *_: os.killpg(shell.pid, signal.SIGTERM))
         signal.alarm(SECONDS_MAX)
         wrong = run_steps(shell, steps)

@@ -3,9 +3,9 @@
 #
 #   packaging/build-deb.sh [--build FOLDER] [OUTPUT]
 #
-# Builds the programs, or takes those of --build, a folder in which they have been built. Writes the .deb
-# into the folder OUTPUT (the present folder, if there is none), and prints its path. Needs debhelper, dpkg-dev
-# and what `packaging/install-deps.sh --programs` installs.
+# Builds the programs, or takes them from the build folder of --build. Writes the .deb into the
+# folder OUTPUT (default: the current folder), and prints the path of the .deb. Needs debhelper,
+# dpkg-dev and the packages that `packaging/install-deps.sh --programs` installs.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
-# Makes a container image, without a daemon of containers.
+# Makes a container image. Needs no container daemon.
 #
 #   packaging/build-image.sh [--deb FILE] [--mirror URL | --bare FILE] [OUTPUT]
 #
-# The image is a bare Debian 12 with the package of --deb, or with one that packaging/build-deb.sh makes. debootstrap makes
-# the bare Debian, or it is the tar file of --bare, which debootstrap has made elsewhere. Writes
-# gridmount-VERSION-ARCHITECTURE.oci.tar into the folder OUTPUT (the present folder, if there is none), and prints its path.
-# It is an archive in OCI's layout, which podman, buildah, skopeo, containerd and Docker load. Needs root, debootstrap,
-# python3, and a mirror of Debian (http://deb.debian.org/debian, if none is given).
+# The image is a bare Debian 12 with the package of --deb, or with a package that
+# packaging/build-deb.sh makes. debootstrap makes the bare Debian, or --bare names a tar file of a
+# bare Debian that debootstrap has made elsewhere. Writes gridmount-VERSION-ARCHITECTURE.oci.tar
+# into the folder OUTPUT (default: the current folder), and prints the path of this file. It is an
+# archive in OCI's layout, which podman, buildah, skopeo, containerd and Docker load. Needs root,
+# debootstrap, python3, and a mirror of Debian (default: http://deb.debian.org/debian).
 #
-# Files have no times after that of packaging/debian/changelog, or of SOURCE_DATE_EPOCH.
+# No file in the image has a later time than SOURCE_DATE_EPOCH, by default the time in
+# packaging/debian/changelog.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -50,7 +52,7 @@ if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
 fi
 export SOURCE_DATE_EPOCH
 
-# quietly COMMAND...: its output only if it fails.
+# quietly COMMAND...: runs the command, and prints its output only if it fails.
 quietly() {
   "$@" >"$work/log" 2>&1 || {
     cat "$work/log" >&2
@@ -65,9 +67,9 @@ if [ -n "$bare_tar" ]; then
 else
   quietly debootstrap --variant=minbase --arch="$architecture" bookworm "$bare" "$mirror"
 fi
-# The root of the image is for all its users.
+# All users of the image must be able to read its root folder.
 chmod 755 "$bare"
-# As in a container: no service is started.
+# This program prevents the start of services during the installation.
 printf '#!/bin/sh\nexit 101\n' >"$bare/usr/sbin/policy-rc.d"
 chmod 755 "$bare/usr/sbin/policy-rc.d"
 cp -- "$deb" "$bare/tmp/gridmount.deb"
@@ -75,10 +77,10 @@ quietly env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive
   chroot "$bare" apt-get install -y -q --no-install-recommends /tmp/gridmount.deb
 quietly chroot "$bare" apt-get clean
 
-# What belongs to this machine, or to the installation alone.
+# Removes files that belong to the building machine, or that only the installation needs.
 rm -rf "$bare"/tmp/* "$bare"/var/lib/apt/lists/* "$bare"/var/cache/{apt,debconf,ldconfig}/* "$bare"/var/log/* \
   "$bare"/dev/* "$bare"/etc/{machine-id,hostname,resolv.conf} "$bare"/usr/sbin/policy-rc.d
-# Whoever mounts in a container may give others access.
+# Users who mount in a container may use allow_other.
 echo user_allow_other >>"$bare/etc/fuse.conf"
 
 tar -C "$bare" --sort=name --numeric-owner --xattrs --xattrs-include=security.capability --mtime="@$SOURCE_DATE_EPOCH" \

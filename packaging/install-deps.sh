@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing of what gridmount needs on Debian 12. Needs root, or sudo, if something is.
+# Installs the missing packages that gridmount needs on Debian 12. Needs root or sudo if a package
+# is missing.
 #
 #   packaging/install-deps.sh               for building, testing and running
 #   packaging/install-deps.sh --programs    for building and running the programs
@@ -20,17 +21,17 @@ packages=(
   # Libraries
   libfuse3-dev fuse3 liblmdb-dev libisal-dev libssl-dev libpcre2-dev libintelrdfpmath-dev
   libfmt-dev libspdlog-dev libexpected-dev libcli11-dev libyaml-cpp-dev
-  # Telling systemd that the mount answers
+  # For messages to systemd that the mount answers
   libsystemd-dev
   # The wire server
   libasio-dev zlib1g-dev libsnappy-dev libzstd-dev libidn-dev
-  # The HTTP server: Boost.Beast, headers alone, and the XML of WebDAV
+  # The HTTP server: Boost.Beast (only headers), and the XML of WebDAV
   libboost1.81-dev libexpat1-dev
   # Collations, and the terms of text indexes
   libicu-dev libstemmer-dev
   # BSON, and the store over a MongoDB deployment
   libbson-dev libmongoc-dev
-  # The rules of time zones, which expressions on dates read
+  # The rules of time zones, for aggregation expressions on dates
   tzdata
 )
 if ! $programs_only; then
@@ -42,11 +43,11 @@ if ! $programs_only; then
     libgtest-dev libgmock-dev libsqlite3-dev
     curl git python3 rsync sqlite3 tar acl attr procps util-linux groff-base
     borgbackup fio postgresql rclone stress-ng vim
-    # The Debian package, its completions, and a bare Debian that tries them
+    # The Debian package, its completions, and a bare Debian for their tests
     debhelper debootstrap lintian fish zsh
     python3-pymongo python3-gridfs python3-venv python3-yaml openssl
   )
-  # Another node than Debian's may be there, and Debian's could not be installed beside it.
+  # If the machine has another node than Debian's, Debian's cannot be installed beside it.
   if ! command -v node >/dev/null; then packages+=(nodejs); fi
   if ! command -v npm >/dev/null; then packages+=(npm); fi
 fi

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# From a fresh clone to a mounted store, on Debian 12: installs what is missing, builds the programs, and
-# shows a store from all sides. Asks nothing and leaves nothing mounted. Safe to run again.
+# From a fresh clone to a mounted store, on Debian 12: installs missing packages, builds the
+# programs, and uses a store with each of them. Asks no questions and leaves nothing mounted. Safe
+# to run again.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -48,7 +49,7 @@ echo 'no differences'
 
 say 'Unmounting'
 show fusermount3 -u "$mount_point" || {
-  # A program that watches the machine may have asked the mount for its free space.
+  # The mount may have been busy for a moment, because a monitoring program has read its free space.
   sleep 1
   show fusermount3 -u "$mount_point"
 }

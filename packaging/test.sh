@@ -19,9 +19,9 @@
 #   tidy      clang-tidy over all sources, each with the headers it names; takes as long as the others
 #             together
 #
-# Every stage runs, also after one that failed; the exit status says whether all passed. Builds stay
-# in build/, so a second run is short. Warnings are errors in each of them. While the tests of a stage run, the
-# processor time that they leave builds for the stages after it.
+# Every stage runs, even after another stage has failed. The exit status says whether all stages
+# passed. Builds stay in build/, so a second run is short. Warnings are errors in all builds. While
+# the tests of a stage run, the unused processor time goes to the builds of later stages.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -50,21 +50,22 @@ for stage in "${stages[@]}"; do
 done
 
 jobs=$(nproc)
-# Many tests wait for disks, for programs or for time to pass, while others compute.
+# More tests than processors: many tests wait for disks, for programs or for time to pass, while
+# others compute.
 test_jobs=$((jobs + (jobs + 1) / 2))
 export CTEST_OUTPUT_ON_FAILURE=1
 export LSAN_OPTIONS=suppressions=$root/tests/leaks.txt:print_suppressions=0
 
-# Tests make their folders and mounts below this one, so that what a failed test leaves is known to
-# be ours.
+# Tests make their folders and mounts below this folder, so that clean_up() finds everything that a
+# failed test has left.
 work=$(mktemp -d "${TMPDIR:-/tmp}/gridmount-tests.XXXXXX")
 export TMPDIR=$work
-chmod 755 "$work"  # tests become other users and must reach their mounts
+chmod 755 "$work"  # some tests run as other users, who must reach their mounts
 
 clean_up() {
   stop_building_ahead
   local mounted
-  # The innermost first. A dead daemon's mount goes too, with -z.
+  # Unmounts the innermost mounts first. With -z, this also works for a mount whose daemon is dead.
   while read -r mounted; do
     printf 'test.sh: unmounting what a test left at %s\n' "$mounted" >&2
     fusermount3 -u -z "$mounted" || umount -l "$mounted"
@@ -77,13 +78,14 @@ trap 'exit 143' TERM
 
 sources() { find engine gridfs fuse command_line tools tests -name '*.cc' -o -name '*.h' | sort; }
 
-# configure PRESET OPTIONS...
+# configure PRESET OPTIONS...: configures the build folder of the preset.
 configure() {
   local preset=$1
   local options=("${@:2}")
   if command -v ccache >/dev/null; then
     options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-    # As precompiled headers need it; and what is not in the cache is not preprocessed twice.
+    # Precompiled headers need this sloppiness. In the depend mode, a source that is not in the
+    # cache is not preprocessed twice.
     export CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros
   fi
   cmake --preset "$preset" "${options[@]}" >"$work/configure.$preset.log" 2>&1 || {
@@ -92,17 +94,19 @@ configure() {
   }
 }
 
-# build PRESET [ARGUMENTS OF NINJA...]. From nothing, a unity build takes a third of the processor time. A build
-# folder that is there keeps its kind: where a few sources change, the other kind is better.
+# build PRESET [ARGUMENTS OF NINJA...]: builds the preset. A new build folder gets a unity build,
+# which takes a third of the processor time. An existing build folder keeps its kind, because a
+# normal build is faster if only a few sources have changed.
 build() {
   local options=()
   if [ ! -f "build/$1/CMakeCache.txt" ]; then options=(-DGRIDMOUNT_UNITY=ON); fi
   configure "$1" "${options[@]}" && ninja -C "build/$1" -j "$jobs" "${@:2}"
 }
 
-# Many tests wait, and the processors with them. So the builds of the stages to come run beside the tests, as
-# processes of the class idle: the kernel gives them only what no test wants. Nobody waits for them.
-# When the tests have ended, they are stopped. Their stages do the rest, and repeat what failed and its messages.
+# build_ahead() runs the builds of later stages beside the tests, because processors are idle while
+# tests wait. The builds have the scheduling class idle, so they get only processor time that no
+# test uses. stop_building_ahead() stops them when the tests have ended. The later stages complete
+# the builds, and repeat failed steps with their messages.
 builder=
 build_ahead() {
   local presets=() stage
@@ -113,10 +117,10 @@ build_ahead() {
     esac
   done
   if [ "${#presets[@]}" -eq 0 ]; then return; fi
-  set -m  # the process group is its own
+  set -m  # gives the builds their own process group
   (
     chrt --idle --pid 0 "$BASHPID" && ionice -c idle -p "$BASHPID" || exit
-    trap 'exit 143' TERM  # when ninja has ended, which gets the signal too, and removes what it has begun
+    trap 'exit 143' TERM  # runs after ninja, which gets the signal too and removes incomplete files
     for preset in "${presets[@]}"; do build "$preset" -k 0; done
   ) >/dev/null 2>&1 </dev/null &
   builder=$!
@@ -130,7 +134,7 @@ stop_building_ahead() {
   builder=
 } 2>/dev/null
 
-# beside_builds COMMAND...
+# beside_builds COMMAND...: runs the command beside the builds of later stages.
 beside_builds() {
   build_ahead
   "$@"
@@ -139,7 +143,7 @@ beside_builds() {
   return "$status"
 }
 
-# run_ctest BUILD ARGUMENTS...: ctest's closing lines are kept for the end.
+# run_ctest BUILD ARGUMENTS...: runs ctest, and keeps its last lines for the end of the output.
 run_ctest() {
   local name=$1
   shift
@@ -149,8 +153,8 @@ run_ctest() {
     printf '\nctest %s %s\n' "$name" "$*"
     sed -n '/tests passed, /,$p' "$work/ctest.log"
   } >>"$work/closings.$name"
-  # What the tests said that failed: of GoogleTest's and of Python's the lines behind the headings;
-  # of processes that were ended, why.
+  # Keeps messages of failed tests: for GoogleTest and Python the lines after the headings, and for
+  # processes that were ended the reason.
   grep -E -A 8 ": Failure\$|^(FAIL|ERROR): |^[A-Za-z]+Error: |: Assertion \`|^terminate called|Sanitizer: " \
     "$work/ctest.log" |
     cut -c 1-240 | head -n 40 >>"$work/failures"
@@ -170,7 +174,7 @@ stage_layering() {
 
 stage_release() { build release && beside_builds run_ctest release; }
 
-# Its objects are for the eyes of the linker alone.
+# The objects of this build are only for the linker.
 stage_odr() { build odr; }
 
 stage_tidy() {
@@ -182,12 +186,12 @@ stage_tidy() {
   return "$status"
 }
 
-# Of the tests on real mounts, the builds that are slow run those that exercise the daemon most.
+# The slow builds run only those tests on real mounts that exercise the daemon most.
 stage_asan() { build asan-ubsan && beside_builds run_ctest asan-ubsan -LE '^mount$|clients|fuzz'; }
 
 stage_tsan() { build tsan && beside_builds run_ctest tsan -LE '^mount$|clients'; }
 
-# Each fuzzer has a fixed time and computes in all of it.
+# Each fuzzer computes for a fixed time, so more fuzzers than processors would only share the time.
 stage_fuzz() {
   local test_jobs=$jobs
   configure asan-ubsan && cmake --build build/asan-ubsan -j "$jobs" --target fuzzers &&
@@ -215,7 +219,7 @@ done
 printf '\n=== Stages\n'
 printf '%s\n' "${timing[@]}"
 printf '%-10s %-7s %5d s\n' total '' "$SECONDS"
-# What failed and the whole suite's lines stand last, where they are looked for.
+# The failures and the last lines of ctest come last, where readers look for them.
 for name in tidy asan-ubsan tsan release; do
   if [ -f "$work/closings.$name" ]; then cat "$work/closings.$name"; fi
 done

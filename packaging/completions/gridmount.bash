@@ -1,5 +1,6 @@
-# bash completion for gridmount, gridfiles and gridstore. The commands and options come from the programs'
-# own --help, so they are those of the installed version. Names of GridFS files come from the store.
+# bash completion for gridmount, gridfiles and gridstore. The commands and options come from the
+# programs' own --help, so they match the installed version. Names of GridFS files come from the
+# store.
 
 # _gridmount_help COMMAND...: prints what the help of the command lists, one item per line:
 #   option NAME [PLACEHOLDER OF ITS VALUE]
@@ -39,14 +40,14 @@ _gridmount_names() {
     }' | sort -u
 }
 
-# Sets `words` to the words before the cursor's, with `--name=value` as two words, and `current` to the
-# cursor's.
+# Sets `words` to the words before the word at the cursor, with `--name=value` as two words. Sets
+# `current` to the word at the cursor.
 _gridmount_words() {
   local word
   words=()
   for word in "${COMP_WORDS[@]:0:COMP_CWORD}"; do
     case $word in
-      =) ;;  # bash divides words at it
+      =) ;;  # bash divides words at this character
       --*=*) words+=("${word%%=*}" "${word#*=}") ;;
       *) words+=("$word") ;;
     esac

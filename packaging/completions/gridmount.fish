@@ -1,5 +1,6 @@
-# fish completion for gridmount, gridfiles and gridstore. The commands and options come from the programs'
-# own --help, so they are those of the installed version. Names of GridFS files come from the store.
+# fish completion for gridmount, gridfiles and gridstore. The commands and options come from the
+# programs' own --help, so they match the installed version. Names of GridFS files come from the
+# store.
 
 # Prints "kind<TAB>name<TAB>description" for each command and option that the help of the command lists.
 function __gridmount_help
@@ -32,7 +33,7 @@ function __gridmount_list --argument-names kind
     __gridmount_help $argv | string match --regex "^$kind\t.*" | string replace --regex '^\w+\t' ''
 end
 
-# Prints the first of the words before the cursor's that is a command of the program.
+# Prints the first word before the cursor that is a command of the program.
 function __gridmount_command
     set --local words (commandline --tokenize --cut-at-cursor --current-process)
     set --local commands (__gridmount_list command $words[1] | string split --fields 1 \t)
@@ -81,7 +82,7 @@ function __gridmount_takes_names
     or test $words[-1] != $command
 end
 
-# Installed under the name of each program, whose completion this then is.
+# This file is installed under the name of each program, as the completion of this program.
 set --local program (path basename -- (status filename) | path change-extension '')
 complete --command $program --condition 'string match --quiet -- "-*" (commandline --current-token)' \
     --no-files --arguments '(__gridmount_options)'

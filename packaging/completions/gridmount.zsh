@@ -1,6 +1,7 @@
 #compdef gridmount gridfiles gridstore
-# zsh completion for gridmount, gridfiles and gridstore. The commands and options come from the programs'
-# own --help, so they are those of the installed version. Names of GridFS files come from the store.
+# zsh completion for gridmount, gridfiles and gridstore. The commands and options come from the
+# programs' own --help, so they match the installed version. Names of GridFS files come from the
+# store.
 
 # _gridmount_help COMMAND...: adds what the help of the command lists to `options` and `commands`, as
 # "name:description".
