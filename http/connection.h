@@ -30,7 +30,7 @@
 
 namespace gridmount::http {
 
-// What all connections of a server share. It must outlive the connections.
+// The objects that all connections of a server share. A context must outlive its connections.
 struct ConnectionContext {
   const RequestHandler& handler;
   const HttpLimits limits;

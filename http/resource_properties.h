@@ -32,7 +32,7 @@ struct Resource {
   std::optional<int64_t> bytes = {};             // the length of a file
   std::optional<int64_t> modified_seconds = {};  // since 1970
   std::optional<int64_t> created_seconds = {};   // since 1970
-  std::optional<std::string> tag = {};           // what entity_tag() returns
+  std::optional<std::string> tag = {};           // the result of entity_tag()
   std::optional<std::string> media_type = {};
   std::optional<std::string> locks = {};  // the locks as XML; set if the resource can be locked
   std::optional<int64_t> bytes_available = {};  // how many bytes can still be written

@@ -59,7 +59,7 @@ class TreeBuilder {
   }
 
   const std::optional<Error>& error() const { return error_; }
-  // Throws what a handler has caught.
+  // Throws the exception that a handler has caught, if there is one.
   void rethrow() const {
     if (exception_) std::rethrow_exception(exception_);
   }

@@ -1,4 +1,4 @@
-// Writes what commands print on standard output: lines for people and programs.
+// Writes the output of commands to standard output: lines for people and programs.
 //
 // Not thread-safe: only the main thread prints.
 #pragma once

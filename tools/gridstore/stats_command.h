@@ -1,4 +1,4 @@
-// gridstore stats: reports what a store holds and how much space it occupies.
+// gridstore stats: reports the content of a store and the space that it occupies.
 //
 // Not thread-safe.
 #pragma once

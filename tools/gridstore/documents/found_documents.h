@@ -42,9 +42,9 @@ class FoundDocuments {
   FoundDocuments(const FoundDocuments&) = delete;
   FoundDocuments& operator=(const FoundDocuments&) = delete;
 
-  // Returns the next document, valid until the next call, or nothing at the end. Reports each
-  // damaged document of a query without a sort on stderr, and goes on after it. Any other damage
-  // ends the reading.
+  // Returns the next document, valid until the next call, or nothing at the end. In a query without
+  // a sort, reports each damaged document on stderr and skips it. Any other damage ends the
+  // reading.
   Result<std::optional<bson::View>> next();
   // Returns how many damaged documents were left out.
   uint64_t damaged() const { return damaged_; }

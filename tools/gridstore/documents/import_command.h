@@ -8,8 +8,9 @@
 namespace gridmount::tools {
 
 // Works on a deployment, and on a store in a folder while it is not in use. Writes in transactions
-// of limited size, so what was imported before an error stays. Each piece of the input that cannot
-// be imported is reported on stderr with its line and counted, and the exit status shows this.
+// of limited size, so the documents of earlier transactions stay after an error. Each piece of the
+// input that cannot be imported is reported on stderr with its line and counted, and the exit
+// status shows this.
 Subcommand add_import(CLI::App& app);
 
 }  // namespace gridmount::tools

@@ -1,9 +1,10 @@
 // Restores the collections of a dump into a store, as mongorestore does: options, documents, and at
 // the end indexes, views and users.
 //
-// Documents are inserted in transactions of limited size, so what was restored before an error
-// stays. A document, index or collection that the store refuses is reported, counted and skipped.
-// With `stop_on_error` it ends the restore. Users are restored only into a store in a folder.
+// Documents are inserted in transactions of limited size, so the documents of earlier transactions
+// stay after an error. A document, index or collection that the store refuses is reported, counted
+// and skipped. With `stop_on_error` it ends the restore. Users are restored only into a store in a
+// folder.
 //
 // Not thread-safe.
 #pragma once

@@ -10,9 +10,9 @@
 
 namespace gridmount::tools {
 
-// Repairs what check_bucket() finds, on a store whose structure is sound. Works in transactions of
-// limited size, except for creating an index. Data are kept durably before a transaction removes
-// them. An interrupted repair can be started again.
+// Repairs the problems that check_bucket() finds, in a store whose structure is sound. Works in
+// transactions of limited size, except for creating an index. Data are kept durably before a
+// transaction removes them. An interrupted repair can be started again.
 Status repair_bucket(RepairContext& context, const std::shared_ptr<engine::Database>& database,
                      const std::string& bucket);
 

@@ -17,11 +17,11 @@ namespace gridmount::tools {
 struct RepairContext {
   engine::Store& store;
   KeepFolder& keep;
-  Findings& findings;          // receives what is repaired
+  Findings& findings;          // gets a line for each repair
   std::chrono::seconds grace;  // chunks without a file stay until they are this old
 };
 
-// Limits for what one transaction of a repair changes.
+// The limits for the documents that one transaction of a repair changes.
 inline constexpr uint64_t kRepairDocumentsMax = 1000;
 inline constexpr uint64_t kRepairBytesMax = 16 * 1024 * 1024;
 
@@ -50,8 +50,8 @@ inline bool is_as_judged(const ContentDamage::File& file, bson::View document) {
   return !file.document || std::ranges::equal(file.document->view().bytes(), document.bytes());
 }
 
-// First makes the keep folder durable, which has what the transaction removes, and then commits the
-// transaction.
+// First makes the keep folder durable, because it has the data that the transaction removes. Then
+// commits the transaction.
 inline Status commit_kept(RepairContext& context, engine::Transaction& transaction) {
   GM_TRY(context.keep.sync());
   return transaction.commit();

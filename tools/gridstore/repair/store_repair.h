@@ -17,27 +17,28 @@
 
 namespace gridmount::tools {
 
-// A store that is open for writing and used by nobody else, and how it was opened.
+// A store that is open for writing and that no other process uses, with the arguments for opening
+// it.
 struct StoreForRepair {
   std::filesystem::path folder;
   local::OpenOptions options;
   std::unique_ptr<engine::Store> store;
 };
 
-// Calls local::salvage_store() on a store that nobody has open. Its reports become findings.
+// Calls local::salvage_store() on a store that no process has open. The reports become findings.
 Status make_store_anew(const std::filesystem::path& folder, KeepFolder& keep, Findings& findings,
                        Whereabouts& whereabouts);
 
 // Repairs everything below the documents. If the damage cannot be repaired in place, rebuilds the
-// store and opens it again. What was repaired, and what could not be repaired, become findings.
-// Returns false if something could not be repaired. The caller should then not repair the content.
-// Fails for errors of the device or the folder.
+// store and opens it again. Each repair, and each problem that could not be repaired, becomes a
+// finding. Returns false if something could not be repaired. The caller should then not repair the
+// content. Fails for errors of the device or the folder.
 Result<bool> repair_structure(StoreForRepair& repaired, KeepFolder& keep, Findings& findings,
                               Whereabouts& whereabouts);
 
 // Repairs the GridFS content of `databases` in a store whose structure is sound. Reports the place
-// that it has reached to `whereabouts`. What was repaired, and buckets that are too damaged to
-// repair, become findings. Fails for other errors.
+// that it has reached to `whereabouts`. Each repair, and each bucket that is too damaged to repair,
+// becomes a finding. Fails for other errors.
 Status repair_content(RepairContext& context, const std::vector<std::string>& databases,
                       Whereabouts& whereabouts);
 
