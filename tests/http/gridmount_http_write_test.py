@@ -1,5 +1,5 @@
-"""Goal: what clients of HTTP write is in the mount, whole or not at all, and the mount's files are
-theirs to change."""
+"""Goal: a file that a client of HTTP writes is in the mount, whole or not at all, and such clients
+can change the mount's files."""
 
 import os
 import pathlib
@@ -36,7 +36,7 @@ class GridmountHttpWrite(HttpRequests, MountCase):
             return file.read()
 
     def local_file(self, size):
-        """The path of a file outside of the mount."""
+        """Returns the path of a file outside of the mount."""
         file = tempfile.NamedTemporaryFile()
         self.addCleanup(file.close)
         file.write(os.urandom(size))
@@ -44,7 +44,7 @@ class GridmountHttpWrite(HttpRequests, MountCase):
         return file.name
 
     def begin_upload(self, name, size, sent):
-        """A connection on which so many bytes of a body have been sent."""
+        """Returns a connection on which `sent` bytes of a body have been sent."""
         client = self.connect()
         client.sendall(
             f"PUT /fs/{name} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n\r\n".encode()

@@ -1,4 +1,5 @@
-"""Goal: clients of WebDAV read and change the files of a mount, and what they change is seen there.
+"""Goal: clients of WebDAV read and change the files of a mount, and programs see the changes in the
+mount.
 
 Method: the built gridmount, raw requests and rclone.
 """

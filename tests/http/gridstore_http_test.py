@@ -52,7 +52,7 @@ class GridstoreHttp(HttpRequests, unittest.TestCase):
         self.assertIsNone(self.server.poll(), self.log.read_text())
 
     def stop(self):
-        """Ends the server, which must be clean. Returns the log."""
+        """Ends the server, which must end cleanly. Returns the log."""
         if self.server.poll() is None:
             self.server.send_signal(signal.SIGTERM)
         self.assertEqual(self.server.wait(PATIENCE_SECONDS), 0, self.log.read_text())

@@ -1,4 +1,4 @@
-"""Requests as browsers, curl and attackers send them, and the verbs that the tests of HTTP share."""
+"""Sends requests as browsers, curl and attackers do. Has the verbs that the tests of HTTP share."""
 
 import http.client
 import json
@@ -22,11 +22,11 @@ class Reply:
 
 
 class HttpRequests:
-    """For a unittest.TestCase with `self.port`."""
+    """A base class for a unittest.TestCase that has `self.port`."""
 
     @staticmethod
     def port_in(log):
-        """The port that a program's log names, or None."""
+        """Returns the port that a program's log names, or None."""
         found = re.findall(r"files at http://127\.0\.0\.1:(\d+)/", log)
         return int(found[-1]) if found else None
 
@@ -51,7 +51,7 @@ class HttpRequests:
 
     @staticmethod
     def receive_all(client):
-        """What comes until the server ends or resets the connection."""
+        """Returns all bytes until the server ends or resets the connection."""
         received = b""
         try:
             while part := client.recv(65536):
@@ -61,7 +61,7 @@ class HttpRequests:
         return received
 
     def send_bytes(self, data):
-        """What comes back until the server ends the connection."""
+        """Sends the bytes. Returns the reply until the server ends the connection."""
         client = self.connect()
         try:
             client.sendall(data)

@@ -178,7 +178,8 @@ def files_below(folder):
 
 
 def layer_of(name):
-    """The layer of a file or folder by its path from the root; None for tests and the like."""
+    """Returns the layer of a file or folder by its path from the root. None for tests and other
+    files without a layer."""
     if name in FILES_OF_LAYERS:
         return FILES_OF_LAYERS[name]
     best = None
@@ -295,7 +296,7 @@ class Check:
 
 
 def main_of(check):
-    """The program of a check: of the tree that is named on the command line, or of this one."""
+    """Runs a check on the tree that the command line names, or on this tree."""
     default = pathlib.Path(__file__).resolve().parents[2]
     root = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else default
     if not (root / "CMakeLists.txt").exists():

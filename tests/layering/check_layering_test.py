@@ -176,7 +176,8 @@ class LayeringTest(unittest.TestCase):
             )
 
     def check_built(self, files):
-        """With a target that builds all of it, so that nothing but the layers is looked at."""
+        """Checks the files with a target that builds all of them, so that only the layers can be
+        wrong."""
         sources = [name for name in files if name.endswith(".cc")]
         headers = [name for name in files if name.endswith(".h")]
         target = "\n".join(f"  ${{PROJECT_SOURCE_DIR}}/{name}" for name in sources)

@@ -24,7 +24,7 @@ HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*\s*")
 
 
 def lines_outside_blocks(text):
-    """(number, line) of what is no code: neither fenced nor indented."""
+    """Yields (number, line) of the lines outside of code blocks, which are fenced or indented."""
     is_fenced = False
     before = ""
     for number, line in enumerate(text.splitlines(), 1):
@@ -40,7 +40,7 @@ def lines_outside_blocks(text):
 
 
 def paragraphs(text):
-    """(number of the first line, text) of what stands together: lines of text, or a row of a table."""
+    """Yields (number of the first line, text) of each paragraph or table row."""
     lines = []
     first = 0
     for number, line in lines_outside_blocks(text):
@@ -58,7 +58,7 @@ def paragraphs(text):
 
 
 def anchors(text):
-    """The headings' names in links, as GitHub makes them."""
+    """Returns the names of the headings in links, as GitHub makes them."""
     found = set()
     for _, line in lines_outside_blocks(text):
         if heading := HEADING.fullmatch(line):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Goal: the link of the stage odr finds what it is for.
+"""Goal: the link of the stage odr finds types that are defined twice.
 
   odr_link_test.py COMPILER LINK_OPTION...
 
@@ -23,7 +23,7 @@ USER = "int main() { return ino_of(Place{1}); }"
 
 class OdrLink(unittest.TestCase):
     def link(self, *sources):
-        """What the linker says of the sources; None if it says nothing."""
+        """Returns the linker's messages about the sources, or None if there are none."""
         with tempfile.TemporaryDirectory() as folder:
             objects = []
             for number, text in enumerate(sources):

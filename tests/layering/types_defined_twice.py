@@ -24,7 +24,8 @@ TYPE = re.compile(
 
 
 def types_of(text):
-    """The names, with their namespaces, of the types that the text defines for other files to see."""
+    """Returns the names, with their namespaces, of the types that the text defines and other files
+    can see."""
     text = NOISE.sub(" ", text)
     scopes = []  # for each brace that is open: a namespace, or None where nothing is seen from outside
     begin = 0
@@ -44,8 +45,8 @@ def types_of(text):
 
 
 def types_defined_twice(texts):
-    """texts: each file's text by its name from the root. Returns triples of a file, a type and the file
-    that defines it first."""
+    """Returns triples of a file, a type and the file that defines the type first. `texts` has each
+    file's text by its path from the root."""
     first = {}
     for name in sorted(texts):
         # Tests and benchmarks are many programs, none of which has all of their files.

@@ -27,7 +27,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
 def commands_of(text):
-    """Pairs of a command's lower-case name and its words; bodies of foreach() once for each value."""
+    """Returns pairs of a command's lower-case name and its words. In the body of a foreach(), a
+    word with the loop's variable appears once for each value."""
     text = re.sub(r"#[^\n]*", "", text)
     values = {}  # of the loops around
     commands = []
@@ -56,7 +57,8 @@ def expand(word, values):
 
 
 def sources_of(folder, text, names):
-    """The names, among all of the tree, that the CMakeLists.txt in the folder makes targets of."""
+    """Returns those of `names`, all files of the tree, that the folder's CMakeLists.txt puts into
+    targets."""
     globs = {}
     built = set()
     for command, words in commands_of(text):
@@ -81,7 +83,8 @@ def name_of(folder, word):
 
 
 def unbuilt_files(texts):
-    """texts: each file's text by its name from the root. Returns pairs of a name and what is wrong."""
+    """Returns pairs of a file's name and what is wrong with it. `texts` has each file's text by its
+    path from the root."""
     built = set()
     for name, text in texts.items():
         if posixpath.basename(name) == "CMakeLists.txt":

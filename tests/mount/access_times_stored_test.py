@@ -1,4 +1,4 @@
-"""Goal: special cases of access times: after a day, without a document, and when the store gets
+"""Goal: special cases of access times: after a day, without a document, and when the mount stores
 them.
 
 Method: a remount makes the kernel ask for contents, and an earlier read keeps it from asking.
@@ -36,7 +36,8 @@ class AccessTimeCase(DriverCase):
         return self.document("file")["metadata"]["posix"]["atime"]
 
     def set_times_back(self, days, read_days):
-        """As if made `days` ago and read `read_days` ago, which only a driver can pretend."""
+        """Sets the times as if the file was made `days` ago and read `read_days` ago. Only a driver
+        can do this."""
         now = datetime.datetime.now(datetime.timezone.utc)
         made, was_read = (now - datetime.timedelta(days=number) for number in (days, read_days))
         changed = {"metadata.posix.atime": was_read, "metadata.posix.atimeNs": 0}
@@ -91,7 +92,7 @@ class WhatCounts(AccessTimeCase):
         self.assertGreater(atime(self.file), written)
 
     def test_Program_CountsWhenTheLastWhoRunsItHasEnded(self):
-        """A shell that ends before its child, which waits for the end of a pipe."""
+        """The program is a shell. It ends before its child, which waits for the end of a pipe."""
         program = self.path("program")
         shutil.copy("/bin/bash", program)
         time.sleep(0.02)

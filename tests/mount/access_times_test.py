@@ -51,7 +51,8 @@ class AccessTimes(MountCase):
         super().tearDown()
 
     def assert_changes(self, path, action):
-        """The action makes `path` read now; shown at once."""
+        """Checks that the action sets the access time of `path` to the present time, and that
+        stat(2) shows this at once."""
         before, begin = atime(path), time.time_ns()
         action()
         after = atime(path)

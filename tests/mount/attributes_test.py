@@ -26,7 +26,8 @@ def access_list(user, named, group, mask, others):
 
 
 def describe(top, all_times=True):
-    """Of each path: what a copy must keep. Files of several names are told by the first of them."""
+    """Returns for each path what a copy must keep. A file with several names is identified by the
+    first one."""
     found = {}
     first_names = {}
     for folder, folders, files in os.walk(top):

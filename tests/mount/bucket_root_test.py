@@ -42,7 +42,8 @@ class BucketRoot(DriverCase):
         self.assertEqual(os.listdir(self.at("pictures")), ["open"])
 
     def can_rename(self, old, new):
-        """A close is told to the daemon a moment later."""
+        """Returns False while the bucket is busy: the daemon learns of a close only a moment
+        later."""
         try:
             os.rename(self.at(old), self.at(new))
         except OSError as error:

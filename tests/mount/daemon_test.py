@@ -24,7 +24,8 @@ class Daemon(MountCase):
         self.run_program(self.system.program, self.system.store, self.system.mount_point)
 
     def wait_for_release(self):
-        """Until the store can be opened by another process: the daemon has ended."""
+        """Waits until another process can open the store, which means that the daemon has ended.
+        Returns the list of files."""
         deadline = time.monotonic() + END_SECONDS_MAX
         while True:
             tried = subprocess.run(
@@ -38,7 +39,8 @@ class Daemon(MountCase):
             time.sleep(0.05)
 
     def wait_for_end(self, pid):
-        """Of one that is not ours to wait for. Until then it may answer in the store's place."""
+        """Waits for the end of a process that is not a child of this one. Until then it may still
+        answer requests to the store."""
         deadline = time.monotonic() + END_SECONDS_MAX
         while os.path.exists(f"/proc/{pid}"):
             self.assertLess(time.monotonic(), deadline, f"process {pid} does not end")
@@ -131,7 +133,8 @@ class Daemon(MountCase):
         self.assertRegex(log, r"state: the store: [1-9]\d* bytes, [1-9]\d* in use")
 
     def daemon_of_the_store(self):
-        """Of one that went into the background: the process that gridstore names as the owner."""
+        """Returns the pid of a daemon in the background: gridstore names it as the store's
+        owner."""
         text = self.run_program(
             os.environ["GRIDSTORE"], "stats", self.system.store, "--json"
         ).decode()

@@ -32,7 +32,7 @@ RACERS = 6
 
 
 def differences(before, after):
-    """The lines of one description that the other does not have, marked as diff marks them."""
+    """Returns the lines that are in only one of the descriptions, marked as by diff."""
     return "\n".join(
         difflib.unified_diff(before.splitlines(), after.splitlines(), "before", "after", n=0, lineterm="")
     )

@@ -37,7 +37,8 @@ class AsynchronousWrites:
         return done
 
     def write(self, fd, buffer):
-        """Bytes written at the beginning of the file, when that has ended."""
+        """Writes the buffer at the beginning of the file, and waits for the end of the write.
+        Returns the number of bytes written."""
         address = ctypes.addressof(ctypes.c_char.from_buffer(buffer))
         block = ctypes.create_string_buffer(
             struct.pack("<QIiHhIQQqQII", 0, 0, 0, PWRITE, 0, fd, address, len(buffer), 0, 0, 0, 0), 64

@@ -33,7 +33,8 @@ class Dpkg(MountCase):
         return [os.path.join(folder, name) for folder in (self.plain, self.root)]
 
     def make_tree(self, tree, version):
-        """The package's content in `tree`; the second version has changed, fewer and other files."""
+        """Makes the package's content in `tree`. The second version has fewer, other and changed
+        files."""
         os.makedirs(os.path.join(tree, "DEBIAN"))
         with open(os.path.join(tree, "DEBIAN", "control"), "w", encoding="ascii") as control:
             control.write(CONTROL.format(version=version))
@@ -72,7 +73,8 @@ class Dpkg(MountCase):
         os.utime(tree, (TIME, TIME + version))
 
     def build(self, version):
-        """[package in the plain folder, package in the mount]: the same bytes, each from its own tree."""
+        """Returns [package in the plain folder, package in the mount]. Both have the same bytes,
+        and each is built from its own tree."""
         packages = []
         for folder in (self.plain, self.root):
             tree = os.path.join(folder, f"tree{version}")
@@ -86,7 +88,8 @@ class Dpkg(MountCase):
         return packages
 
     def assert_same_trees(self, plain, mounted):
-        """Also in which names are of one file. dpkg lets the time of a folder be what it becomes."""
+        """Compares the trees, and which names belong to one file. Ignores the times of folders,
+        which dpkg does not set."""
         self.run_program("diff", "-r", "--no-dereference", plain, mounted)
         for a, b in ((plain, mounted), (mounted, plain)):
             differences = self.run_program(
@@ -95,7 +98,7 @@ class Dpkg(MountCase):
             self.assertEqual(differences, "", f"rsync finds {a} and {b} different")
 
     def dpkg(self, *arguments):
-        """In both folders; what dpkg says is the same."""
+        """Runs dpkg in both folders. Its output must be the same."""
         said = []
         for index, root in enumerate(self.both("installed")):
             command = ["dpkg", f"--root={root}", "--force-not-root", "--force-bad-path",

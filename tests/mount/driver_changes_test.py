@@ -1,5 +1,5 @@
-"""Goal: once a driver's change is answered, it has the right effect on open files, on directories
-and on a bucket.
+"""Goal: when a driver gets the reply to a change, the change has the right effect on open files, on
+directories and on a bucket.
 """
 
 import contextlib
@@ -56,7 +56,7 @@ class DriverChanges(DriverCase):
         self.assertEqual(self.db.fs.chunks.count_documents({}), 0)
 
     def test_OpenFileWithAHole_ThatADriverDeletes_IsStale(self):
-        """And not zeros."""
+        """Reads fail with ESTALE, and do not return zeros."""
         with open(self.path("sparse"), "wb") as file:
             os.pwrite(file.fileno(), b"end", LARGE)
         self.system.remount()
@@ -111,7 +111,8 @@ class DriverChanges(DriverCase):
         self.assertEqual(os.stat(self.path("folder")).st_nlink, 1)
 
     def test_RenamedFolder_IsOfOneMomentForDrivers(self):
-        """All names as they were, or all as they are, however often somebody asks meanwhile."""
+        """A driver sees either all old names or all new ones, however often it asks during the
+        rename."""
         date = datetime.datetime(2020, 1, 2)
         self.db.fs.files.insert_many([
             {"filename": f"here/{number}", "length": 0, "chunkSize": 1000, "uploadDate": date}

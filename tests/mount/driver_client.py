@@ -17,7 +17,8 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def call(name, *arguments):
-    """Of the C library; as Python's own."""
+    """Calls a function of the C library. Raises OSError on failure, as Python's own functions
+    do."""
     result = getattr(libc, name)(*arguments)
     if result < 0:
         number = ctypes.get_errno()
@@ -26,7 +27,7 @@ def call(name, *arguments):
 
 
 def connect(system):
-    """A client of the mounted store, by the socket in its folder."""
+    """Returns a client of the mounted store, through the socket in its folder."""
     socket = os.path.join(system.store, "gridmount.sock")
     address = "mongodb://" + urllib.parse.quote_plus(socket)
     return pymongo.MongoClient(address, serverSelectionTimeoutMS=10_000)
@@ -73,12 +74,12 @@ class DriverCase(MountCase):
 
 
 class CountedCase(DriverCase):
-    """`asked(work)`: how many operations of each kind the kernel asks for while `work` is done."""
+    """asked(work) returns how many operations of each kind the kernel requests during `work`."""
 
     options = ["--metrics-address", "127.0.0.1:0"]
 
     def metrics(self):
-        """{name and labels as they stand: value}, and the type of the text."""
+        """Returns {name with its labels: value} and the text's content type."""
         port = re.findall(r"metrics at http://127\.0\.0\.1:(\d+)/metrics", self.system.log())[-1]
         connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=SECONDS_MAX)
         try:
@@ -91,7 +92,8 @@ class CountedCase(DriverCase):
         return {name: float(value) for name, value in lines}, reply.headers["Content-Type"]
 
     def counts(self):
-        """When they stand still: an operation is counted just after its reply, and some have none."""
+        """Returns the counts when they no longer change. An operation is counted just after its
+        reply, and some operations have no reply."""
         pattern = re.compile(r'gridmount_operation_duration_seconds_count\{operation="(\w+)"\}')
         last = None
         while True:

@@ -31,7 +31,8 @@ class DriverDocuments(MountCase):
 
     def insert(self, length, bucket="fs", chunk_size=255 * 1024, seconds=UPLOAD_SECONDS, extra=None,
                order=None, **fields):
-        """One file; returns its content. `fields` and `extra` are the files document's."""
+        """Inserts one file. Returns its content. `fields` and `extra` are fields of the files
+        document."""
         self._seed += 1
         document = {
             "_id": {"$oid": f"5f5f5f5f5f5f5f5f{self._seed:08x}"},
@@ -60,7 +61,8 @@ class DriverDocuments(MountCase):
         self.assertTrue(data == expected, f"{path} has other content")
 
     def assert_shown(self, expected, listings):
-        """`expected`: {path: content}; `listings`: {folder: its names}. Also without listing."""
+        """Checks that the mount shows `expected`, {path: content}, and `listings`, {folder: names},
+        also if no folder was listed before."""
         self.system.start()
         for path, data in expected.items():
             self.assert_content(self.path(path), data)
@@ -73,7 +75,7 @@ class DriverDocuments(MountCase):
         self.check_store()
 
     def test_MetadataThatIsNoDocument_KeepsAttributesAll_AndLosesNothing(self):
-        """Old drivers wrote null; others wrote strings and lists."""
+        """Old drivers wrote null. Others wrote strings and lists."""
         kinds = {"null": None, "string": "text of an app", "list": ["a", {"b": 1}], "posix": {"k": 1, "posix": 5},
                  "posixNull": {"k": 1, "posix": None}}
         for name, metadata in kinds.items():
@@ -124,7 +126,8 @@ class DriverDocuments(MountCase):
         self.assertEqual(document["metadata"], "text")
 
     def test_ChunkSizeAboveWhatAChunkHolds_IsReadAndWritten(self):
-        """All that there is fits in the first chunk, so it can be read whatever the document says."""
+        """The whole content fits in the first chunk, so it can be read whatever chunkSize the
+        document has."""
         sizes = {"a": 16_760_833, "b": 2_147_483_647}
         expected = {}
         for name, size in sizes.items():
@@ -153,7 +156,7 @@ class DriverDocuments(MountCase):
         self.assertEqual(sizes["b"], {"$numberInt": "2147483647"})
 
     def test_ChunksOfWhatADocumentCarries_AreReadAndWritten(self):
-        """Of a document of 16 MiB 62 bytes are other fields, with ObjectIds."""
+        """If the ids are ObjectIds, 62 bytes of a chunk document of 16 MiB are other fields."""
         expected = {
             "one": self.insert(16_777_154, chunk_size=2_147_483_647, filename="one"),
             "two": self.insert(16_777_154 + 9, chunk_size=16_777_154, filename="two"),

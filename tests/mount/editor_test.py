@@ -31,7 +31,7 @@ class Editor(MountCase):
         self.run_program(*self.command(*commands), cwd=self.root, env={"PATH": os.environ["PATH"]})
 
     def edit(self, number, *settings):
-        """One more editing of the file, with another line changed, one added and one removed."""
+        """Edits the file once more: changes another line, adds one and removes one."""
         self.expected[number] = f"edited {number}"
         self.expected.append(f"added {number}")
         del self.expected[0]
@@ -53,7 +53,7 @@ class Editor(MountCase):
         self.check_store()
 
     def test_SavedByRename_IsAnotherFileOfTheSameName(self):
-        """The old file becomes the backup, and a new one is written, synced and takes its name."""
+        """The old file becomes the backup. A new file is written, synced and gets its name."""
         for number in range(1, 6):
             before = os.stat(self.file).st_ino
             self.edit(number, "set backup backupcopy=no backupskip= fsync")
@@ -74,7 +74,7 @@ class Editor(MountCase):
         self.finish(["other name", "symbolic", "text"])
 
     def test_KilledEditor_IsRecoveredFromItsSwapFile(self):
-        """The swap file is written all the time and read after a kill."""
+        """vim writes the swap file all the time, and reads it after a kill."""
         editor = subprocess.Popen(
             self.command("5s/.*/from the swap file/", "preserve", "sleep 600"), cwd=self.root,
             env={"PATH": os.environ["PATH"]}, stdin=subprocess.DEVNULL,
@@ -99,7 +99,7 @@ class Editor(MountCase):
 
     @staticmethod
     def bytes_of(path):
-        """What a file has, which the editor removes and makes again while it starts."""
+        """Returns the content of a file that the editor removes and makes again while it starts."""
         try:
             with open(path, "rb") as file:
                 return file.read()

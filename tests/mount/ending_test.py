@@ -84,7 +84,7 @@ class Signals(EndingCase):
                 self.assertEqual(file.read(), b"%d" % number)
 
     def test_BesideWriters_ItEnds_AndKeepsWhatWasWrittenBefore(self):
-        """They write on, as fast as they can."""
+        """The writers continue to write as fast as they can."""
         with open(self.path("before"), "wb") as file:
             file.write(b"b" * (1 << 20))
         script = "f = open('%s', 'wb', buffering=0)\nwhile f.write(bytes(1 << 20)): f.seek(0)"
@@ -119,7 +119,8 @@ class Signals(EndingCase):
             time.sleep(0.01)
 
     def test_SecondSignal_EndsItAtOnce(self):
-        """Though a file is open, which the first would serve on; what was closed before stays."""
+        """The signal ends the daemon although a file is open, which the daemon still serves after
+        the first signal. Files that were closed before are kept."""
         with open(self.path("closed"), "wb") as file:
             file.write(b"content")
         for first, second in ((signal.SIGTERM, signal.SIGINT), (signal.SIGINT, signal.SIGTERM)):
@@ -153,7 +154,7 @@ class FullAtTheEnd(EndingCase):
         self.system.start()
 
     def end(self):
-        """However full the disk is then."""
+        """Ends the mount, however full the disk is."""
         if self.system.process is not None:
             subprocess.run(["fusermount3", "-u", "-z", self.system.mount_point], capture_output=True)
             self.system.process.wait(SECONDS_MAX)

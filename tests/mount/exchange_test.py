@@ -17,7 +17,7 @@ class Exchange(MountCase):
         return path
 
     def get(self, name):
-        """The bytes `gridfiles get` gives, as a file."""
+        """Returns the path of a file with the bytes that `gridfiles get` returns."""
         target = os.path.join(self.scratch, "got")
         if os.path.exists(target):
             os.unlink(target)

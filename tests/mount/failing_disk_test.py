@@ -1,5 +1,5 @@
-"""Goal: when a disk fails under a store, what cannot be read or written is reported, and the rest
-is served. When the disk works again, the store is sound and has all that was promised.
+"""Goal: when a disk fails under a store, data that cannot be read or written is reported, and the
+rest is served. When the disk works again, the store is sound and has all promised data.
 
 Method: the store is on a file system that fails on request (failing_disk.cc). So the errors come
 from the kernel: reads of the mapped file as SIGBUS, writes and syncs as errno.
@@ -69,7 +69,7 @@ class FailingDisk(MountCase):
         self.set_faults()
 
     def write_file(self, name, blocks=1, sync=True):
-        """`blocks` that tell of their file and their place in it."""
+        """Writes `blocks` blocks that contain the file's name and their position. Returns them."""
         data = b"".join(
             f"{name}:{i};".encode().ljust(64, b".") * (BLOCK // 64) for i in range(blocks)
         )

@@ -2,8 +2,8 @@
 them again.
 
 Method: it uses the kernel's cache, O_DIRECT, shared mappings, and syncs in between, with several
-jobs at once. Afterwards a new mount is verified, so that nothing can be right in the kernel's
-memory only.
+jobs at once. Afterwards fio verifies the files in a new mount, so data that is right only in the
+kernel's cache is found.
 """
 
 import os
@@ -67,7 +67,7 @@ class Fio(MountCase):
         self.check_store()
 
     def test_AChangedByte_IsFound(self):
-        """That fio looks, so that the other test can fail."""
+        """Shows that fio verifies, so that the other test can fail."""
         self.fio(["direct"])
         with open(os.path.join(self.folder, "direct.1"), "r+b") as file:
             file.seek(5_000_000)

@@ -68,7 +68,7 @@ class Fstab(MountCase):
             time.sleep(0.05)
 
     def flags(self):
-        """Of the mount, by the kernel's table."""
+        """Returns the flags of the mount from the kernel's table."""
         with open("/proc/self/mounts", encoding="utf-8") as table:
             for line in table:
                 source, folder, kind, flags = line.split(" ")[:4]

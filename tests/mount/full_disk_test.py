@@ -125,7 +125,8 @@ class FullDisk(MountCase):
         self.wait_for_room()
 
     def fill_to_the_brim(self, refusals=50):
-        """What is left is too little for the smallest of changes, even after a while."""
+        """Fills the disk until the room is too small for the smallest change, even after a
+        while."""
         created = 0
         refused = 0
         while refused < refusals:
@@ -164,7 +165,8 @@ class FullDisk(MountCase):
         self.wait_for_room()
 
     def wait_for_room(self):
-        """What removed files had comes back in the background, after a checkpoint or two."""
+        """Waits until there is room. The space of removed files becomes free in the background,
+        after one or two checkpoints."""
         deadline = time.monotonic() + 30
         while True:
             try:
@@ -212,7 +214,8 @@ class FullDisk(MountCase):
         self.assert_holds(expected)
 
     def write_until_refused(self, name, bytes_max=16 * DISK_BYTES):
-        """Until write(2) itself, and not close(2), says that the disk is full: what it has taken."""
+        """Writes until write(2) itself, and not close(2), fails because the disk is full. Returns
+        the number of bytes written."""
         piece = os.urandom(128 << 10)
         written = 0
         file = os.open(self.path(name), os.O_WRONLY | os.O_CREAT)
@@ -279,7 +282,8 @@ class FullDisk(MountCase):
             os.unlink(self.path("next"))
 
     def compact(self):
-        """As a driver asks for it: an OP_MSG with {compact: "fs.chunks", $db: "test"}."""
+        """Sends the command as a driver does: an OP_MSG with {compact: "fs.chunks", $db:
+        "test"}."""
 
         def text(name, value):
             size = struct.pack("<i", len(value) + 1)
@@ -339,8 +343,9 @@ class FullDisk(MountCase):
 
 
 class FullLoopDisk(FullDisk):
-    """A file system that allocates when it writes back, keeps a journal, and tells the superuser of
-    room that it keeps for itself: a fiftieth, and on larger ones more than a store keeps in reserve."""
+    """A file system that allocates blocks when it writes back, and keeps a journal. It shows the
+    superuser room that it reserves for itself: a fiftieth of its size, which on larger disks is
+    more than the store's reserve."""
 
     IMAGE_BYTES = 1 << 30
     BLOCK_BYTES = 4096

@@ -26,7 +26,8 @@ class Git(MountCase):
         return self.run_program("git", *arguments, cwd=cwd, env=self.environment).decode()
 
     def source_repository(self):
-        """A copy of the project's own repository, or one of its files where it is no checkout."""
+        """Returns a copy of the project's repository. If this is not a git checkout, returns a
+        repository with its files."""
         if os.path.exists(os.path.join(REPOSITORY, ".git")):
             # A copy stands still while the test compares with it.
             copy = os.path.join(self.scratch, "copy.git")

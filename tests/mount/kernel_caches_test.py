@@ -15,7 +15,8 @@ ALWAYS = {"open", "flush", "release", "opendir", "releasedir"}
 
 @gridmount_only
 class KernelCaches(CountedCase):
-    """With the bucket at the root, as buckets in a root are kept for a second only."""
+    """The bucket is the root of the mount, because the kernel caches buckets below a root for only
+    one second."""
 
     options = [*CountedCase.options, "-o", "bucket=fs"]
 
@@ -55,7 +56,7 @@ class KernelCaches(CountedCase):
         self.assertTrue({"readdir", "readdirplus"} & set(asked), asked)
 
     def test_SizeAndTimes_AreKeptAndTold(self):
-        """The daemon hears of them when the kernel hands over what was written, and not before."""
+        """The kernel sends them to the daemon with the written data, and not earlier."""
         file = open(self.path("file"), "r+b", buffering=0)
         self.addCleanup(file.close)
         stored = self.document("file")["metadata"]["posix"]["mtime"]
@@ -123,7 +124,7 @@ class KernelCachesOfBuckets(CountedCase):
 
 @gridmount_only
 class ScarceRoom(CountedCase):
-    """Below 256 MiB, but above 64 MiB."""
+    """The store has less than 256 MiB of room, but more than 64 MiB."""
 
     options = [*CountedCase.options, "--size-limit", "200M"]
 

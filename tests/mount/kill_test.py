@@ -1,5 +1,5 @@
-"""Goal: after kill -9 of the daemon in the middle of work, what was closed is intact, and nothing
-else is broken.
+"""Goal: after kill -9 of the daemon in the middle of work, files that were closed are intact, and
+nothing else is broken.
 
 Method: workers create, overwrite, append to, rename and delete files and directories. Before each
 call they record in memory what may be found from then on, and after it what must be found. The
@@ -115,7 +115,7 @@ class Worker(threading.Thread):
             self._settle({name: ABSENT}, lambda: os.rmdir(self._path(name)))
 
     def _settle(self, after, call, atomic=True):
-        """Runs the call; once it returned, `after` is what holds."""
+        """Runs the call. After it has returned, `after` is the expected state."""
         self.pending_is_atomic = atomic
         self.pending = {
             name: (self.expected.get(name, ABSENT), data) for name, data in after.items()
@@ -144,7 +144,8 @@ class Worker(threading.Thread):
 
 
 def is_mixture(found, before, after):
-    """Whether each page is from before, from after, or of a file emptied and not yet filled."""
+    """Returns True if each page is from `before`, from `after`, or zeros of a file that was emptied
+    and not yet filled."""
     if found is ABSENT:
         return before is ABSENT
     old = b"" if before is ABSENT else before
@@ -168,9 +169,9 @@ class Kill(MountCase):
         self.operations = 0
 
     def work_until_killed(self, seconds, sizes, disturb=lambda: None):
-        """Returns the workers: what they expect, and what was under way.
+        """Returns the workers, which have the expected files and the calls in progress.
 
-        `disturb` is called in the middle; no call of a worker may fail by it.
+        Calls `disturb` in the middle. No call of a worker may fail because of it.
         """
         workers = [
             Worker(self.root, number, self.random.random(), sizes, self.expected[number])

@@ -1,8 +1,8 @@
 """Goal: st_nlink of a directory is 2 plus the number of its subdirectories, or 1, which means that
 nobody counts.
 
-For directories made since mounting it is exact, whatever the kernel has in its caches, until a
-driver makes names that imply directories that nobody has made.
+The count of a directory that was made since mounting is exact, whatever the kernel has in its
+caches. It becomes 1 when a driver makes names that imply subdirectories.
 """
 
 import os

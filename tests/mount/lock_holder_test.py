@@ -1,7 +1,7 @@
-"""Goal: who refuses a store that is in use names the process that uses it.
+"""Goal: a program that refuses a store because it is in use names the process that uses it.
 
-Method: the kernel lists locks by the numbers of files. Files of another file system have the same
-numbers as those of the store, and this process locks them.
+Method: the kernel lists locks by the numbers of files. The test locks files of another file system
+that have the same numbers as the store's files.
 """
 
 import fcntl

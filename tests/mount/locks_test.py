@@ -18,7 +18,7 @@ FIRST_PROCESSES = "pid:[4026531836]"  # their namespace
 
 
 def lock(fd, kind, how):
-    """Of the whole file, or of its bytes 10 to 19."""
+    """Locks or unlocks the whole file, or its bytes 10 to 19."""
     if kind == FLOCK:
         fcntl.flock(fd, how)
     else:
@@ -26,7 +26,7 @@ def lock(fd, kind, how):
 
 
 def hold(path, kind, told):
-    """Takes the lock, waiting for it, and keeps it until the process ends."""
+    """Waits for the lock, takes it, and keeps it until the process ends."""
     fd = os.open(path, os.O_RDWR)
     lock(fd, kind, fcntl.LOCK_EX)
     told.send("held")
@@ -71,7 +71,7 @@ class Locks(MountCase):
             lock(self.fd, kind, fcntl.LOCK_UN)
 
     def test_ProcLocks_NamesTheFileByItsNumber_AlsoWhenWhoTookItHasEnded(self):
-        """As xfstests generic/504 asks it."""
+        """Does the same as xfstests generic/504."""
         if os.readlink("/proc/self/ns/pid") != FIRST_PROCESSES:
             self.skipTest("only there are locks of processes told that have ended")
         for _ in range(2):

@@ -66,7 +66,8 @@ class MetricsTable(CountedCase):
             os.setxattr(self.path("file"), f"user.{number}", bytes(1 << 16))
 
     def test_WrittenAndNotCommitted_IsCounted(self):
-        """What the daemon has been handed, until it commits that, which it does within a second or at a close."""
+        """The metric counts the bytes that the kernel has sent to the daemon, until the daemon
+        commits them, within a second or at a close."""
         size = 5_000_000
 
         def dirty_bytes():

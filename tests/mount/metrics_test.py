@@ -17,7 +17,7 @@ PREFIX = "gridmount_operation_duration_seconds"
 
 
 def parse(text):
-    """{(name, labels as they stand): value}"""
+    """Returns {(name, labels as text): value}."""
     values = {}
     for line in text.splitlines():
         if line.startswith("#"):
@@ -67,8 +67,8 @@ class Metrics(MountCase):
         return parse(text)
 
     def metrics_when_counted(self, **operations):
-        """When there were so many of each: one is counted just after its reply, and close(2) does
-        not wait for the release."""
+        """Returns the metrics when at least so many operations of each kind are counted. An
+        operation is counted just after its reply, and close(2) does not wait for the release."""
         deadline = time.monotonic() + 10
         while True:
             values = self.metrics()
@@ -78,7 +78,7 @@ class Metrics(MountCase):
             time.sleep(0.01)
 
     def send_bytes(self, data):
-        """What comes back until the server ends the connection."""
+        """Sends the bytes. Returns the reply until the server ends the connection."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=30) as client:
             try:
                 client.sendall(data)
@@ -171,7 +171,8 @@ class Metrics(MountCase):
         self.assertGreater(len(self.metrics()), 10)
 
     def test_SilentClients_AreCutOff(self):
-        """As many as there are connections, and more: others get in when their time is over."""
+        """There are more silent clients than the server accepts. Other clients get a connection
+        when the time of these is over."""
         clients = [
             socket.create_connection(("127.0.0.1", self.port), timeout=30)
             for _ in range(3 * CONNECTIONS_MAX)

@@ -17,7 +17,7 @@ class Mmap(MountCase):
         self.run_program("cp", self.original, self.file)
 
     def change(self, buffer):
-        """The same changes in a map and in a bytearray: at edges of pages and of chunks."""
+        """Makes the same changes in a map and in a bytearray, at the edges of pages and chunks."""
         for at in (0, 4095, 262143, 262144, 1048575, SIZE - 5):
             buffer[at : at + 5] = b"MARK!"
 

@@ -49,9 +49,11 @@ class MountCase(unittest.TestCase):
     # --- Verbs.
 
     def run_program(self, *command, cwd=None, input=None, status=0, env=None, user=None):
-        """Runs to the end; fails the test unless it exits with `status`. Returns its output.
+        """Runs the program to its end. Fails the test unless it exits with `status`. Returns its
+        output.
 
-        As the numeric `user`, and the group of the same number, if one is given.
+        If `user` is given, the program runs as this numeric user and the group with the same
+        number.
         """
         finished = subprocess.run(
             [str(word) for word in command],
@@ -79,7 +81,8 @@ class MountCase(unittest.TestCase):
         )
 
     def check_store(self, status=0):
-        """`gridstore check`, unmounted; its output. Nothing to check in other systems."""
+        """Runs `gridstore check` on the unmounted store. Returns its output. Does nothing on other
+        systems."""
         if SYSTEM != "gridmount":
             return ""
         return self.run_program(
@@ -87,7 +90,8 @@ class MountCase(unittest.TestCase):
         ).decode()
 
     def documents(self, bucket="fs"):
-        """[(files document, chunks)] of an unmounted store, as canonical Extended JSON has them."""
+        """Returns [(files document, chunks)] of an unmounted store, parsed from canonical Extended
+        JSON."""
         lines = self.run_program(
             os.environ["DRIVER_DOCUMENTS"], "show", self.system.store, bucket
         ).decode()
@@ -98,7 +102,7 @@ class MountCase(unittest.TestCase):
         return os.path.join(self.root, *parts)
 
     def assert_same_tree(self, expected, actual):
-        """By content (diff -r) and by content and attributes (rsync -anc)."""
+        """Compares contents (diff -r), and contents with attributes (rsync -anc)."""
         self.run_program("diff", "-r", "--no-dereference", expected, actual)
         for a, b in ((expected, actual), (actual, expected)):
             differences = self.run_program(
@@ -125,7 +129,8 @@ class MountCase(unittest.TestCase):
                 size -= file.write(os.urandom(min(size, 1 << 20)))
 
     def copy_moderate_tree(self):
-        """A tree with deep folders, symlinks, odd times and many sizes; a few thousand entries."""
+        """Makes a tree with deep folders, symbolic links, odd times and many sizes, with a few
+        thousand entries. Returns its path."""
         tree = os.path.join(self.scratch, "tree")
         os.mkdir(tree)
         self.run_program("cp", "-a", "/usr/include/c++", tree)

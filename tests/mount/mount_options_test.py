@@ -22,7 +22,7 @@ class MountOptions(MountCase):
         self.system.start()
 
     def flags(self):
-        """Of the mount, by the kernel's table."""
+        """Returns the flags of the mount from the kernel's table."""
         with open("/proc/self/mounts", encoding="utf-8") as table:
             for line in table:
                 _, folder, _, flags = line.split(" ")[:4]

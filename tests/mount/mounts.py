@@ -28,17 +28,19 @@ class MountError(Exception):
 
 
 def is_mounted(folder):
-    """By the kernel's table: asking the folder itself would hang on a dead daemon."""
+    """Looks into the kernel's table, because a call on the folder itself would hang if the daemon
+    is dead."""
     folder = os.path.realpath(folder)
     with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as table:
         return any(line.split(" ")[4] == folder for line in table)
 
 
 def unmount(folder, *command, user=None):
-    """Unmounts by the command, fusermount3 -u if there is none. As the numeric `user`, if one is given.
+    """Unmounts with the command, or with fusermount3 -u if there is none. Runs it as the numeric
+    `user`, if given.
 
-    A program that has just ended may still be letting go of its files, and programs that watch the
-    machine ask each mount for its free space, so "busy" is waited out.
+    Waits while the mount is busy: a program that has just ended may still have files open, and
+    programs that watch the machine ask each mount for its free space.
     """
     deadline = time.monotonic() + UNMOUNT_SECONDS_MAX
     while True:
@@ -58,7 +60,8 @@ def unmount(folder, *command, user=None):
 
 
 def take_own_view_of_mounts():
-    """Of this process and its children alone (unshare(2)). Skips the tests where that is not allowed."""
+    """Gives this process and its children their own mount namespace (unshare(2)). Skips the tests
+    if that is not allowed."""
     clone_newns = 0x20000
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(clone_newns) != 0:
@@ -154,10 +157,10 @@ class Mounted(Folder):
             raise MountError(f"{self.name} ended with status {status}:\n{self.log()}")
 
     def kill(self, before_detaching=lambda: None):
-        """kill -9 of the daemon; the dead mount is taken away. What was committed must survive.
+        """Kills the daemon with SIGKILL and removes the dead mount. Committed changes must survive.
 
-        Whoever works on the mount is waited for by `before_detaching`: the dead mount refuses
-        everything, but the folder below it would take it.
+        `before_detaching` must wait for everybody who works on the mount: the dead mount refuses
+        all calls, but the folder below it would accept them.
         """
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
@@ -206,7 +209,7 @@ class Gridmount(Mounted):
 
 
 class PassThrough(Mounted):
-    """libfuse's passthrough_ll with write-back and long-lived caches; it knows only one folder."""
+    """libfuse's passthrough_ll with write-back and long-lived caches, on one folder."""
 
     name = "passthrough"
 

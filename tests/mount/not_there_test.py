@@ -1,7 +1,8 @@
-"""Goal: what the mount does not support fails with the right error: unsupported calls, limits, and
-requests that the kernel makes to FUSE.
+"""Goal: calls that the mount does not support, and calls beyond its limits, fail with the right
+error.
 
-Where a call could succeed elsewhere by chance, the test also makes the same call where it works.
+Method: if a call could fail for another reason, the test also makes the same call on a file system
+where it succeeds.
 """
 
 import datetime

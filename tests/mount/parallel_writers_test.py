@@ -25,7 +25,8 @@ def bytes_of(writer, number, size):
 
 
 def write_own_files(writer, root):
-    """Creates, rewrites, renames and deletes; leaves files whose content bytes_of() knows."""
+    """Creates, rewrites, renames and deletes files. Leaves files with the content that bytes_of()
+    returns."""
     folder = os.path.join(root, f"writer{writer}")
     os.mkdir(folder)
     chance = random.Random(writer)
@@ -52,7 +53,7 @@ def write_own_files(writer, root):
 
 
 def write_own_blocks(writer, path):
-    """Each writer's blocks lie between the others'."""
+    """Writes the writer's blocks, which lie between the blocks of the other writers."""
     file = os.open(path, os.O_RDWR)
     order = list(range(BLOCKS_EACH))
     random.Random(writer).shuffle(order)
@@ -89,7 +90,8 @@ def set_lengths(root, start):
 
 
 def list_moved(root, stop):
-    """Lists the folder by either name: all of its files, or none of that name."""
+    """Lists the folder under both names. A listing has either all of its files, or there is no
+    folder with that name."""
     expected = sorted(f"{number}" for number in range(MOVED_FILES))
     whole = 0
     while not stop.is_set():

@@ -30,7 +30,8 @@ SELECT (SELECT sum(abalance) FROM pgbench_accounts), (SELECT sum(tbalance) FROM 
 
 
 def program(name):
-    """Debian has one folder for each version, and does not put them on the path."""
+    """Returns the path of the program. Debian has one folder for each version, none of which is on
+    PATH."""
     found = sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{name}"))
     return found[-1] if found else shutil.which(name)
 
@@ -114,7 +115,8 @@ class Postgres(MountCase):
         self.server = None
 
     def kill_server(self):
-        """kill -9 of all its processes, none of which gets to write another byte."""
+        """Kills all processes of the server with SIGKILL, so that none of them writes another
+        byte."""
         if self.server is None:
             return
         backends = children_of(self.server.pid) if self.server.poll() is None else []
@@ -137,13 +139,13 @@ class Postgres(MountCase):
         ).strip()
 
     def balances(self, database="postgres"):
-        """What all tables agree on: the sum and the number of transactions."""
+        """Checks that all tables agree. Returns the sum and the number of transactions."""
         accounts, tellers, branches, history, count = self.sql(BALANCES, database).split("|")
         self.assertEqual({tellers, branches, history}, {accounts}, "the tables' sums differ")
         return int(accounts), int(count)
 
     def bench_until_killed(self, seconds):
-        """Returns how many transactions the server has said to be committed."""
+        """Returns the number of transactions whose commit the server has acknowledged."""
         bench = self.popen(
             "pgbench", "-n", "-c", str(CLIENTS), "-j", "2", "-T", "600", stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -205,7 +207,7 @@ class Postgres(MountCase):
         self.check_store()
 
     def test_ServerOnADamagedPage_SaysSo(self):
-        """That checksums are looked at, so that the other test can fail."""
+        """Shows that the server verifies checksums, so that the other test can fail."""
         self.run_postgres(
             "initdb", "--no-sync", "--data-checksums", "-U", "owner", "-A", "trust", "--locale=C",
             "-D", self.data,

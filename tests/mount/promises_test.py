@@ -1,4 +1,4 @@
-"""Goal: what holds when a call has returned, row by row of the table in SEMANTICS.md.
+"""Goal: when a call has returned, the promises of the table in SEMANTICS.md hold, row by row.
 
 Method: a driver must see committed changes, and they must survive a kill of the daemon. Durable
 changes must be in a copy of the killed store's folder that goes back to its last checkpoint, as the
@@ -47,7 +47,8 @@ class Committed(DriverCase):
         self.assertIn(b"stored", self.db.fs.chunks.find_one({"files_id": id})["data"])
 
     def test_NamesAndAttributes_AreThereAfterAKill(self):
-        """Each on a file of its own, closed before, and the kill comes at once after the last."""
+        """Each change is on its own file, which was closed before. The daemon is killed immediately
+        after the last change."""
         names = ("mode", "owner", "times", "longer", "attribute", "linked", "removed", "renamed", "replaced")
         for name in names:
             self.write(name, name.encode())
@@ -87,7 +88,7 @@ class Committed(DriverCase):
         self.assertEqual(os.listdir(self.path("folder")), ["new"])
 
     def changes_of_an_open_file(self):
-        """(What is done to `file`, of 1000 bytes; how long it is then)"""
+        """Returns pairs of a change of `file`, which has 1000 bytes, and its length afterwards."""
 
         def allocate(file):
             os.posix_fallocate(file.fileno(), 0, 5000)
@@ -144,7 +145,8 @@ class Durable(MountCase):
         self.system.start()
 
     def durable_names(self):
-        """What a loss of power would leave. The daemon is killed for it, and started again."""
+        """Returns the names that would survive a power loss. Kills the daemon for this, and starts
+        it again."""
         self.system.kill()
         copy = os.path.join(self.scratch, "copy")
         shutil.copytree(self.system.store, copy, ignore=shutil.ignore_patterns("*.sock"))
@@ -215,7 +217,8 @@ class Durable(MountCase):
 class Unmounted(MountCase):
     @unittest.skipIf(os.geteuid() != 0, "umount(8) is root's")
     def test_WhatWasStoredToAMapping_IsThere(self):
-        """Nothing but unmounting tells the kernel to hand it over: its file was closed before."""
+        """Only the unmount makes the kernel send the stored bytes, because the file was closed
+        before."""
         for command in (["fusermount3", "-u"], ["umount"]):
             with open(self.path("file"), "wb") as file:
                 file.write(bytes(4096))
@@ -261,7 +264,7 @@ class Unmounted(MountCase):
             self.assertEqual(file.read(), b"content")
 
     def wait_until_mounted(self):
-        """Whatever becomes of the test: what is mounted only later would be left behind."""
+        """Waits for the mount even if the test fails. A later mount would be left behind."""
         deadline = time.monotonic() + SECONDS_MAX
         while self.system.process.poll() is None and not is_mounted(self.system.mount_point):
             self.assertLess(time.monotonic(), deadline)

@@ -35,7 +35,7 @@ class Service(MountCase):
         return [self.system.program, *options, self.system.store, self.system.mount_point]
 
     def next_message(self):
-        """{name: value}"""
+        """Returns the message as {name: value}."""
         lines = self.manager.recv(65536).decode().splitlines()
         return dict(line.split("=", 1) for line in lines)
 
@@ -92,7 +92,8 @@ class Service(MountCase):
 
     @unittest.skipUnless(shutil.which("systemd-analyze"), "systemd is not installed")
     def test_Unit_IsUnderstood(self):
-        """By systemd itself, with the program where it is and not where it will be installed."""
+        """systemd itself checks the unit, with the path of the built program instead of the
+        installed one."""
         unit = os.path.join(self.scratch, "gridmount@media.service")
         text = UNIT.read_text(encoding="utf-8").replace("/usr/bin/gridmount", self.system.program)
         pathlib.Path(unit).write_text(text, encoding="utf-8")

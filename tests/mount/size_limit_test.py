@@ -1,8 +1,8 @@
-"""Goal: a store with a size limit (--size-limit): df reports it, writers meet it, and files can
-still be removed at it.
+"""Goal: df reports the limit of a store with --size-limit, writers fail at the limit, and files can
+still be removed then.
 
-write(2), drivers' uploads and mkdir all meet the limit. Removed space is free at once. Without the
-option the store continues as on any disk.
+The limit applies to write(2), drivers' uploads and mkdir. Removed space is free at once. Without
+the option, the store works as on any disk.
 """
 
 import errno

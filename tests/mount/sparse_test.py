@@ -25,19 +25,19 @@ class Blocks(MountCase):
         super().tearDown()
 
     def blocks(self, name):
-        """st_blocks, by stat(1) and stat(2)."""
+        """Returns st_blocks. stat(1) and stat(2) must agree."""
         told = int(self.run_program("stat", "-c", "%b", self.path(name)))
         self.assertEqual(told, os.stat(self.path(name)).st_blocks)
         return told
 
     def assert_stored(self, name, size):
-        """So many bytes are stored of it, now and after a remount."""
+        """Checks that `size` bytes of the file are stored, now and after a remount."""
         self.assertEqual(self.blocks(name) * BLOCK, size)
         self.system.remount()
         self.assertEqual(self.blocks(name) * BLOCK, size)
 
     def make_sparse(self, name):
-        """1 GiB with 1 MiB of data in the middle, which is returned."""
+        """Makes a file of 1 GiB with 1 MiB of data in the middle. Returns the data."""
         self.run_program("truncate", "-s", "1G", self.path(name))
         data = os.path.join(self.scratch, "data")
         self.make_random_file(data, MIB)
@@ -90,7 +90,7 @@ class Blocks(MountCase):
         self.assert_stored("a", BLOCK)
 
     def test_Zeroing_KeepsThem_AsDoesWritingThere(self):
-        """What is zeroed is allocated (fallocate(2)), though it is a hole."""
+        """A zeroed range is allocated (fallocate(2)), although it is a hole."""
         self.make_random_file(self.path("a"), 4 * MIB)
         self.run_program("fallocate", "-z", "-o", 0, "-l", 2 * MIB, self.path("a"))
         self.assert_stored("a", 4 * MIB)

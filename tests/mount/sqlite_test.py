@@ -1,8 +1,8 @@
 """Goal: sqlite3 keeps databases in the mount, with the rollback journal and with a write-ahead log.
 
 The index of the write-ahead log is a file that processes share by mmap, so this also tests shared
-mappings. A process that moves money between accounts is killed, and so is the daemon below it. What
-was acknowledged must be there, in whole transactions.
+mappings. A process that moves money between accounts is killed, and so is the daemon below it.
+Acknowledged transactions must be there, and no transaction may be there in part.
 """
 
 import os
@@ -123,7 +123,8 @@ class Sqlite(MountCase):
         return database
 
     def transfer_until(self, database, kill):
-        """Runs transfers until kill(process), which ends them; the last that was acknowledged."""
+        """Runs transfers until kill(process) ends them. Returns the number of the last acknowledged
+        transfer."""
         acknowledged = os.path.join(self.scratch, "acknowledged")
         with open(acknowledged, "wb") as out:
             process = subprocess.Popen(
@@ -147,7 +148,8 @@ class Sqlite(MountCase):
         return numbers[-1]
 
     def assert_balanced(self, database, acknowledged):
-        """The last transfer that is there: the acknowledged one, or the next, and no half of any."""
+        """Checks that the last transfer in the database is the acknowledged one or the next one,
+        and that no transfer is there in part."""
         self.sql(database, "PRAGMA integrity_check;", "ok")
         self.sql(database, "SELECT sum(balance) FROM accounts;", str(1000 * ACCOUNTS))
         last, count = self.sql(database, "SELECT max(number), count(*) FROM transfers;").split("|")

@@ -52,7 +52,7 @@ class StoppedDisk(MountCase):
             time.sleep(0.01)
 
     def request_metrics(self, seconds):
-        """Their text, or None if it does not come in time."""
+        """Returns the text of the metrics, or None if it does not arrive in time."""
         pattern = r"metrics at http://127\.0\.0\.1:(\d+)/metrics"
         self.wait_until(lambda: re.search(pattern, self.system.log()))
         port = int(re.findall(pattern, self.system.log())[-1])
@@ -85,7 +85,7 @@ class StoppedDisk(MountCase):
         self.assertNotIn("waiting for", self.system.log())
         self.assertFalse(os.path.exists(self.path("file")))
     def test_WhileAFolderIsRenamed_WhoAsksForSomethingInItWaits_AndOthersAreAnswered(self):
-        """The renaming lasts as long as the disk is stopped; the names are unknown to the kernel."""
+        """The rename lasts as long as the disk is stopped. The kernel does not know the names."""
         for folder in ("moved", "moved/inner", "elsewhere"):
             os.mkdir(self.path(folder))
         with open(self.path("elsewhere", "file"), "wb") as file:

@@ -25,7 +25,7 @@ WRONG = re.compile(r".*\b(?:fail|error|skipping)\b.*")
 @unittest.skipUnless(os.geteuid() == 0, "some stressors skip what only root may")
 class StressNg(MountCase):
     def stress(self, stressors, *options):
-        """What stress-ng says is wrong, and the stressors that were skipped."""
+        """Returns the faults that stress-ng reports, and the stressors that were skipped."""
         folder = self.path("stress")
         os.makedirs(folder, exist_ok=True)
         report = os.path.join(self.scratch, "report.yaml")
@@ -77,7 +77,7 @@ class StressNg(MountCase):
         )
 
     def test_AStressorThatLacksItsSubject_IsNoticed(self):
-        """That both ways of failing are seen, so that the other tests can fail."""
+        """Shows that a skipped stressor is noticed, so that the other tests can fail."""
         wrong, idle = self.stress(["verity"])
         self.assertNotEqual(wrong + idle, [])
 

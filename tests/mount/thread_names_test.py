@@ -15,7 +15,7 @@ PATIENCE_SECONDS = 10
 
 
 def table():
-    """{name: from when} of the document."""
+    """Returns {name: from when the thread exists} of the document."""
     rows = re.findall(
         r"^\| `([\w-]+)` \| [^|]+ \| ([^|]+) \|", DOCUMENT.read_text("utf-8"), re.MULTILINE
     )
@@ -32,7 +32,7 @@ class ThreadNames(MountCase):
         self.system.start()
 
     def names(self):
-        """Of all threads, as often as there are such."""
+        """Returns the names of all threads. A name appears once for each thread that has it."""
         pid = self.system.process.pid
         found = []
         for thread in os.listdir(f"/proc/{pid}/task"):
@@ -50,7 +50,7 @@ class ThreadNames(MountCase):
             time.sleep(0.02)
 
     def use_it(self):
-        """Until every kind of work has been done that a mount does by itself."""
+        """Uses the mount in ways that start every kind of background work."""
         with open(self.path("file"), "wb") as file:
             file.write(b"in order" * 100_000)
             file.flush()

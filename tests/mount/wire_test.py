@@ -1,8 +1,8 @@
-"""Goal: drivers and the mount use one store at the same time, and each sees at once what the other
-does.
+"""Goal: drivers and the mount use one store at the same time, and each sees the other's changes at
+once.
 
 Method: the driver is Debian's pymongo with its gridfs module, on the socket in the store's folder.
-Before each change by the driver the test makes the kernel cache what exists, and what does not.
+Before each change by the driver, the test makes the kernel cache existing and absent names.
 """
 
 import errno

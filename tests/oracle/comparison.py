@@ -1,10 +1,11 @@
-"""What of two replies to one command must be the same, and what is different between them.
+"""Compares two replies to one command.
 
-The same must be: all fields in their order, with the types of their values; of errors the code and its
-name, not the message. Left out is what is each server's own: ids of cursors, UUIDs, ObjectIds that the
-server has made, and the order of the fields around a batch. Documents that no sort orders may come in any
-order, as may the elements of sets; of groups that no sort orders the number in each batch must be the same.
-Of explain the same must be: the winning plan's stages, where both read the same index or the collection.
+All fields must be the same, in their order and with the types of their values. Errors must have the
+same code and name; their messages may differ. Values that each server chooses are left out: ids of
+cursors, UUIDs, ObjectIds that the server has made, and the order of the fields around a batch.
+Documents that no sort orders may come in any order, and so may the elements of sets. If no sort
+orders groups, only their number in each batch must be the same. Replies to explain must have the
+same stages of the winning plan, if both plans read the same index or the collection.
 """
 
 from connection import field
@@ -27,7 +28,8 @@ def outcome_of(reply):
 
 
 def difference(command, theirs, ours):
-    """None if there is none, or else the two that are not the same, for text_of_reply()."""
+    """Returns None if there is no difference. Otherwise returns the two parts that differ, for
+    text_of_reply()."""
     if theirs is ours:
         return None
     if next(iter(command)) == "explain" and outcome_of(theirs) == outcome_of(ours) == "ok":
@@ -55,7 +57,8 @@ def is_sorted(command):
 
 
 def words_of(value):
-    """All names of fields and all strings within, and the names of the types of the other values."""
+    """Yields all names of fields and all strings within the value, and the type names of the other
+    values."""
     if isinstance(value, dict):
         for name, item in value.items():
             yield name
@@ -94,7 +97,8 @@ def normal(value):
 
 
 def sorted_batches(value, is_deep):
-    """With the documents of each batch in one order; with is_deep the elements of every array."""
+    """Returns the value with the documents of each batch sorted. If is_deep, the elements of every
+    array are sorted, too."""
     kind, content = value
     if kind == "document":
         sorters = {"firstBatch": sorted_items, "nextBatch": sorted_items}
@@ -111,7 +115,7 @@ def sorted_items(value, is_deep):
 
 
 def counted_batches(value):
-    """With the number of the documents of each batch in their place."""
+    """Returns the value with the number of each batch's documents in place of the batch."""
     kind, content = value
     if kind != "document":
         return value
@@ -120,7 +124,7 @@ def counted_batches(value):
 
 
 def explained(theirs, ours):
-    """The stages of both, or nothing of either where they read something else."""
+    """Returns the stages of both plans, or nothing for both if the plans read different things."""
     plans = [stages_of(field(field(reply, "queryPlanner") or reply, "winningPlan")) for reply in (theirs, ours)]
     if not plans[0] or not plans[1] or plans[0][-1] != plans[1][-1]:
         plans = [[], []]
@@ -129,7 +133,8 @@ def explained(theirs, ours):
 
 
 def stages_of(plan):
-    """The names of a plan's stages, from the top down; that of an index scan with the index."""
+    """Returns the names of a plan's stages, from the top down. The name of an index scan includes
+    the index."""
     names = []
     while plan is not None:
         stage = field(plan, "stage")

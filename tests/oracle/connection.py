@@ -1,7 +1,8 @@
-"""One connection to a server: raw commands out, raw replies in, with nothing added but `$db`.
+"""One connection to a server. It sends raw commands, to which the caller has added only `$db`, and
+receives raw replies.
 
-A reply is decoded into pairs, so that the order of fields and the types stay: a document is
-("document", [(name, value), ...]), an array ("array", [value, ...]), and what has no parts is
+A reply is decoded into pairs, which keep the order of fields and the types. A document is
+("document", [(name, value), ...]), an array is ("array", [value, ...]), and any other value is
 (name of the type, its bytes).
 """
 
@@ -37,19 +38,19 @@ class Connection:
         self.socket.close()
 
     def send(self, body):
-        """An encoded command."""
+        """Sends an encoded command."""
         try:
             self.socket.sendall(struct.pack("<iiiiIb", 21 + len(body), 1, 0, OP_MSG, 0, 0) + body)
         except OSError as failure:
             raise Gone(str(failure)) from failure
 
     def receive(self):
-        """The encoded reply."""
+        """Returns the encoded reply."""
         (size,) = struct.unpack("<i", self._read(4))
         return self._read(size - 4)[17:]
 
     def note_cursor(self, reply):
-        """For getMore: the cursor that a decoded reply names."""
+        """Records the cursor that a decoded reply names, for getMore."""
         cursor = field(reply, "cursor")
         if cursor is not None and field(cursor, "id") is not None:
             (self.cursor,) = struct.unpack("<q", field(cursor, "id")[1])
@@ -69,7 +70,7 @@ class Connection:
 
 
 def field(document, name):
-    """The first field of that name in a decoded document, or None."""
+    """Returns the first field of that name in a decoded document, or None."""
     if document[0] != "document":
         return None
     return next((value for each, value in document[1] if each == name), None)
@@ -118,7 +119,7 @@ def _leaf(kind, data):
 
 
 def text_of_reply(value):
-    """For people."""
+    """Returns the reply as a text for people."""
     kind, content = value
     if kind == "document":
         return "{" + ", ".join(f"{name}: {text_of_reply(item)}" for name, item in content) + "}"

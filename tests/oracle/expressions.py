@@ -1,7 +1,7 @@
-"""Random expressions of aggregation, by the kind of their result.
+"""Makes random expressions of aggregation, by the kind of their result.
 
-SIGNATURES says of each operator what it makes of what. Most operands have the kind that the operator
-wants, since an error hides all that follows it; a few have any.
+SIGNATURES has the kinds of the operands and of the result of each operator. Most operands have the
+kind that the operator needs, because an error hides everything that follows. A few have any kind.
 """
 
 from values import Values

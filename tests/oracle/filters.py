@@ -1,4 +1,4 @@
-"""Random filters of find and $match."""
+"""Makes random filters of find and $match."""
 
 from bson.int64 import Int64
 from values import Values
@@ -14,7 +14,8 @@ class Filters:
         self.documents = documents
 
     def operand(self, path):
-        """Often a value that a document has there, so that something matches."""
+        """Returns an operand. It is often a value that a document has at the path, so that
+        something matches."""
         values = self.values
         if self.documents and values.chance(0.5):
             found = values.of(self.documents).get(path.split(".")[0])
@@ -123,7 +124,7 @@ class Filters:
         return schema
 
     def equality(self):
-        """A filter by _id, that names at most one document."""
+        """Returns a filter on _id, which matches at most one document."""
         return {"_id": self.values.random.randrange(len(self.documents) + 2)}
 
     def any(self):

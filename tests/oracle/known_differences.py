@@ -1,10 +1,11 @@
-"""The differences that stay, as the table in engine/LANGUAGE.md lists them.
+"""The intended differences, which the table in engine/LANGUAGE.md lists.
 
-A row matches a difference if the commands up to the one that is answered in two ways have all of the row's
-words, and the outcomes are the row's: `ok`, codes of errors, `error` for any of them, or `any`. Words are
-names of fields, strings, or names of Python's and bson's types (`Decimal128`); "*" stands for any letters; of
-words with "/" between them one is enough. The row of TWO_FAULTS matches where either server has also given the
-other's error on the way to the small case.
+A row matches a difference if the commands up to the one that is answered differently have all of
+the row's words, and the outcomes are the row's: `ok`, codes of errors, `error` for any error, or
+`any`. A word is the name of a field, a string, or the name of one of Python's or bson's types
+(`Decimal128`). "*" stands for any characters. If words have "/" between them, one of them is
+enough. The row of TWO_FAULTS matches if both outcomes are errors, and both servers agreed on each
+of the two errors for some case on the way to the small one.
 """
 
 import fnmatch
@@ -43,13 +44,14 @@ class KnownDifferences:
         self.rows = read_table(document.read_text("utf-8"))
 
     def find(self, case, theirs, ours, has_two_faults=False):
-        """The row that matches the case, or None."""
+        """Returns the row that matches the case, or None."""
         words = set(words_of(case))
         return next((row for row in self.rows if row.matches(words, theirs, ours, has_two_faults)), None)
 
 
 def read_table(text):
-    """The rows below HEADING. Each has words in backticks, two outcomes and a reason."""
+    """Returns the rows below HEADING. Each row has words in backticks, two outcomes and a
+    reason."""
     _, found, section = text.partition(f"\n{HEADING}\n")
     if not found:
         raise ValueError(f"the document has no section '{HEADING}'")

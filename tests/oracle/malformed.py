@@ -1,4 +1,4 @@
-"""Malformed forms: one change of a command that was well formed, anywhere within it."""
+"""Makes malformed commands, by one change anywhere within a well-formed command."""
 
 import copy
 
@@ -6,7 +6,7 @@ MISSPELT = ["$unknown", "$", "unknown", "", "a..b", ".a", "$a.b", "a.", "$$x"]
 
 
 def places_of(value):
-    """All (parent, key) within a document or array."""
+    """Yields all (parent, key) within a document or array."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
         yield value, key

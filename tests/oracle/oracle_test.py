@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Goal: the engine answers every command as MongoDB 6.0.5 does, but where engine/LANGUAGE.md says that it does not.
+"""Goal: the engine answers every command as MongoDB 6.0.5 does, except where engine/LANGUAGE.md
+says that it does not.
 
 Method: random commands go to both servers, and the replies are compared (comparison.py). A difference that
 the table in engine/LANGUAGE.md does not list fails the test. It is made small, and printed as a line that
@@ -88,7 +89,7 @@ class Oracle:
         print(f"  here   {difference.outcomes[1]}: {text_of_reply(difference.replies[1])}", flush=True)
 
     def first_difference(self, case):
-        """(the Difference or None, the outcome of the last command sent)."""
+        """Returns (the first Difference or None, the outcome of the last command sent)."""
         outcome = None
         for outcome, difference in self.pair.differences(case):
             if difference is not None:
@@ -96,7 +97,8 @@ class Oracle:
         return None, outcome
 
     def is_the_same(self, case, outcomes, agreed):
-        """A case becomes no other one while it shrinks: one with other outcomes."""
+        """Returns True if the case still differs with the same outcomes, so that shrinking does not
+        find another difference."""
         difference, outcome = self.first_difference(case)
         if difference is None:
             agreed.add(outcome)

@@ -1,4 +1,4 @@
-"""Both servers, side by side: each case in a database of its own, which both have under the same name."""
+"""Both servers, side by side. Each case has its own database, with the same name on both."""
 
 import contextlib
 import os
@@ -86,7 +86,8 @@ class Pair:
         self.stack.close()
 
     def ask(self, command, database):
-        """Both replies, decoded, the peer's first. They are one object if they are the same to the byte."""
+        """Returns both decoded replies, the peer's first. They are one object if their bytes are
+        the same."""
         document = {**command, "$db": database}
         body = bson.encode(document)
         for connection in self.connections:

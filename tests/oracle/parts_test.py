@@ -1,5 +1,6 @@
-"""Goal: the oracle's own parts do what a found difference relies on: it shrinks, is printed so that it replays, and
-is known if a row of engine/LANGUAGE.md lists it. The generator makes the same commands from a seed.
+"""Goal: the oracle's own parts work: a difference is made small, is printed in a form that can be
+replayed, and is known if a row of engine/LANGUAGE.md lists it. The generator makes the same
+commands from the same seed.
 
 Method: without servers, on small cases and on many generated ones.
 """

@@ -1,7 +1,7 @@
-"""Random pipelines.
+"""Makes random pipelines.
 
-What decides the order of documents is written into them: a stage that gives them in no order of its own
-is followed by a sort that leaves no two of them equal.
+The pipelines define the order of documents: a stage that returns documents in no defined order is
+followed by a sort in which no two documents are equal.
 """
 
 from expressions import UNITS, Expressions
@@ -50,7 +50,8 @@ class Pipelines:
         return [{"$unset": self.values.of(["a", ["a", "b"], "o.a", ["arr.b", "_id"]])}]
 
     def accumulators(self):
-        """Of $group, by names of fields; the documents come in a known order."""
+        """Returns accumulators of $group by names of fields. The documents must come in a known
+        order."""
         values = self.values
         found = {}
         for name in values.some(["x", "y", "z"], 3):

@@ -1,4 +1,4 @@
-"""Random projections and sorts."""
+"""Makes random projections and sorts."""
 
 from expressions import Expressions
 from values import Values
@@ -16,7 +16,7 @@ class Projections:
         self.filters = filters
 
     def fields(self):
-        """Those that do not collide: one path for each first name."""
+        """Returns paths that do not collide: one path for each first name."""
         values = self.values
         found = {}
         for path in values.some(FIELDS, 3):
@@ -43,7 +43,7 @@ class Projections:
         return projection
 
     def sort(self, is_total=True):
-        """With is_total no two documents of a collection are equal in it."""
+        """Returns a sort. If is_total, no two documents of a collection are equal in it."""
         values = self.values
         paths = ["a", "b", "a.b", "arr", "n", "s", "t", "c", "o", "arr.a", "arr.0"]
         sort = {path: values.of([1, -1, 1.0]) for path in values.some(paths, 2)}

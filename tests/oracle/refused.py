@@ -1,5 +1,5 @@
-"""Commands that one of the two servers refuses by name: what the engine does not have, and what is newer than
-MongoDB 6.0. Each has a row in the table of engine/LANGUAGE.md.
+"""Commands that one of the two servers does not know: commands that the engine lacks, and commands
+that are newer than MongoDB 6.0. Each has a row in the table of engine/LANGUAGE.md.
 """
 
 POINT = {"type": "Point", "coordinates": [0, 0]}

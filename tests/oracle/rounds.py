@@ -1,6 +1,5 @@
-"""A round: commands that make collections with documents and indexes, and then commands that read and change them.
-
-After each command that may change something, a find reads everything there is.
+"""Makes a round: commands that make collections with documents and indexes, and then commands that
+read and change them. After each command that may change something, a find reads all documents.
 """
 
 import random
@@ -108,11 +107,12 @@ class Round:
         return {**command, "collation": self.some_collation()} if self.values.chance(0.1) else command
 
     def some_collation(self):
-        """Often the same one, so that queries meet indexes with it."""
+        """Returns a collation. It is often the same one, so that queries meet indexes with this
+        collation."""
         return self.collation if self.values.chance(0.7) else self.values.collation()
 
     def with_options(self, command):
-        """With one that changes no result."""
+        """Returns the command with an option that changes no result."""
         options = [{"comment": self.values.value()}, {"maxTimeMS": 60_000}, {"readConcern": {"level": "local"}}]
         options += [{"allowDiskUse": True}]
         return {**command, **self.values.of(options)} if self.values.chance(0.1) else command

@@ -1,7 +1,8 @@
-"""Makes a case that fails smaller, as long as it fails.
+"""Makes a failing case smaller, as long as it fails.
 
-A case is a list of commands. First whole commands go, in ever smaller runs; then parts of each: fields and
-elements, a part in place of the whole around it, plain values in place of others.
+A case is a list of commands. First it removes whole commands, in ever smaller runs. Then it makes
+parts of the commands simpler: it removes fields and elements, replaces a value by a part of it, and
+replaces values by plain ones.
 """
 
 import copy
@@ -10,9 +11,11 @@ SIMPLER = [1, 0, "a", None, {}, []]
 
 
 def shrink(case, fails, tries_max=1000):
-    """The smallest case found for which fails(case) is true, as it is for the given one.
+    """Returns the smallest case found for which fails(case) is true. It must be true for the given
+    case.
 
-    The first command stays if it makes the collection: without one, commands are answered differently.
+    If the first command makes the collection, it stays: commands on a missing collection are
+    answered differently.
     """
     kept = case[:1] if len(case) > 1 and "create" in case[0] else []
     budget = Budget(lambda rest: fails(kept + rest), tries_max)
@@ -57,7 +60,7 @@ def without_commands(case, budget):
 
 
 def with_simpler_part(case, budget):
-    """A case with one part simpler that still fails, or None."""
+    """Returns a case that has one simpler part and still fails, or None."""
     for at in range(len(case) - 1, -1, -1):
         for command in simpler(case[at], is_command=True):
             smaller = [*case[:at], command, *case[at + 1 :]]
@@ -67,7 +70,7 @@ def with_simpler_part(case, budget):
 
 
 def simpler(value, is_command=False):
-    """Values with one part less or simpler, the most simple first."""
+    """Yields values in which one part is missing or simpler, the simplest ones first."""
     if isinstance(value, dict):
         names = list(value)[1:] if is_command else list(value)
         for name in names:

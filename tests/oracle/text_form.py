@@ -1,8 +1,9 @@
-"""Commands as text of one line that a person reads and --replay takes: Python's literals, with BSON's types by name.
+"""Writes commands as a line that people and --replay can read: Python's literals, and BSON's types
+by name.
 
     {"find": "c", "filter": {"a": Int64(3), "b": Date(-1)}}
 
-A dict is a document, its order that of the fields. A whole number is an int32 if it fits and an int64
+A dict is a document, with its fields in order. A whole number is an int32 if it fits and an int64
 otherwise; Int64(3) is an int64 in any case. Date() has milliseconds since 1970.
 """
 
@@ -47,7 +48,8 @@ FLAGS = {2: "i", 4: "l", 8: "m", 16: "s", 32: "u", 64: "x"}
 
 
 def quoted(text):
-    """In double quotes, as a shell leaves them alone within single ones. JSON's text is Python's as well."""
+    """Returns the text in double quotes, which a shell does not change within single quotes. JSON's
+    string is also a string of Python."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -79,5 +81,6 @@ def text_of(value):
 
 
 def parse(text):
-    """The value that text_of() has written. The text is the caller's own: Python evaluates it."""
+    """Returns the value of a text that text_of() has written. Python evaluates the text, so it must
+    be trusted."""
     return eval(text, dict(NAMES))

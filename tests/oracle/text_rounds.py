@@ -1,4 +1,4 @@
-"""A round about text search: a collection with a text index, and commands with $text."""
+"""Makes a round about text search: a collection with a text index, and commands with $text."""
 
 import random
 

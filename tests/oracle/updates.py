@@ -1,4 +1,4 @@
-"""Random updates: replacements, operators with array filters, pipelines."""
+"""Makes random updates: replacements, operators with array filters, pipelines."""
 
 from bson.int64 import Int64
 from expressions import Expressions
@@ -16,7 +16,7 @@ class Updates:
         self.expressions = expressions
 
     def update(self):
-        """(update, array filters or None)."""
+        """Returns (update, array filters or None)."""
         values = self.values
         kind = values.random.random()
         if kind < 0.08:

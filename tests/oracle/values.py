@@ -1,7 +1,6 @@
-"""Random values, documents and paths, with the edges of every BSON type.
+"""Makes random values, documents and paths, with the extreme values of every BSON type.
 
-All randomness of the generators comes from the `random` of one Values, so a seed gives the same commands
-everywhere.
+All generators use the `random` of one Values, so a seed gives the same commands everywhere.
 """
 
 from bson.binary import Binary
@@ -63,7 +62,7 @@ class Values:
         return self.random.choice(choices)
 
     def some(self, choices, most):
-        """Between one and `most` different ones, in any order."""
+        """Returns between one and `most` different choices, in any order."""
         return self.random.sample(choices, self.random.randint(1, min(most, len(choices))))
 
     def scalar(self, kind=None):
@@ -82,7 +81,7 @@ class Values:
         return collation
 
     def small(self):
-        """A whole number that counts something."""
+        """Returns a whole number that can be a count."""
         return self.of([0, 1, 2, 3, 1, 2, Int64(2), 2.0])
 
     def small_int(self):

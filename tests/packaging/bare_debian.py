@@ -1,10 +1,11 @@
-"""Makes what the tests of the package and of the image share, and reads it.
+"""Makes the files that the tests of the package and of the image share, and reads them.
 
   bare_debian.py BUILD FOLDER     BUILD: a build folder with the programs built
 
-Writes into FOLDER the Debian package of these programs, made by packaging/build-deb.sh, and bare.tar, a Debian 12 with its
-essential packages and apt, made by debootstrap. The exit status is 77 where a bare Debian cannot be made: without
-root, without the permission to make devices, or without a mirror of Debian's packages.
+Writes into FOLDER the Debian package of these programs, made by packaging/build-deb.sh, and
+bare.tar, a Debian 12 with its essential packages and apt, made by debootstrap. The exit status is
+77 if a bare Debian cannot be made: without root, without the permission to make devices, or without
+a mirror of Debian's packages.
 """
 
 import os
@@ -31,7 +32,7 @@ def run(*command, **options):
 
 
 def mirror():
-    """The mirror from which this machine's apt gets Debian 12, or nothing."""
+    """Returns the mirror from which this machine's apt gets Debian 12, or None."""
     lines = run("apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages", "Codename: bookworm")
     return lines.splitlines()[0] if lines else None
 
@@ -42,7 +43,7 @@ def package_in(folder):
 
 
 def make(build, folder):
-    """Returns why there is no bare Debian, or nothing."""
+    """Returns the reason why there is no bare Debian, or None."""
     folder = pathlib.Path(folder)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -65,7 +66,7 @@ def make(build, folder):
 
 
 class Tree:
-    """A Debian below `root`, in which programs run by chroot: the files of a tar file."""
+    """The files of a tar file, a Debian, below `root`. Programs run there by chroot."""
 
     def __init__(self, tar, root):
         self.root = pathlib.Path(root)
@@ -97,7 +98,8 @@ class Tree:
         return done.stdout
 
     def unmount(self, *command):
-        """Waits while the mount is busy: whoever watches the machine asks it for its free space."""
+        """Waits while the mount is busy, because programs that watch the machine ask it for its
+        free space."""
         deadline = time.monotonic() + SECONDS_MAX
         while True:
             try:

@@ -1,10 +1,10 @@
-"""Goal: bash, zsh and fish complete the programs' commands and options as --help lists them, files where
-files are meant, and names of GridFS files from the store.
+"""Goal: bash, zsh and fish complete the programs' commands and options as --help lists them, local
+files where a command takes one, and names of GridFS files from the store.
 
   completions_test.py GRIDMOUNT GRIDFILES GRIDSTORE     the built programs
 
-Method: each shell reads its script and completes a command line as on TAB. For zsh, the functions that
-show candidates are replaced by such that print them.
+Method: each shell reads its script and completes a command line as on TAB. For zsh, the test
+replaces the functions that show candidates by functions that print them.
 """
 
 import os
@@ -21,7 +21,7 @@ PROGRAMS = {}
 
 
 class Shell:
-    """Candidates for the last word of a command line, in a shell."""
+    """Returns the candidates of a shell for the last word of a command line."""
 
     def __init__(self, home):
         self.home = home

@@ -1,10 +1,10 @@
-"""Goal: the Debian package can be installed, used, upgraded under a mounted store, and removed, on a
-Debian that has nothing but what the package asks for.
+"""Goal: the Debian package can be installed, used, upgraded under a mounted store, and removed, on
+a Debian that has only the packages that it depends on.
 
   debian_package_test.py FOLDER     what bare_debian.py has made
 
-Method: lintian examines the package. apt installs it in the bare Debian 12, and the programs run there by chroot. The use
-of the bare Debian is skipped where it could not be made.
+Method: lintian examines the package. apt installs it in the bare Debian 12, and the programs run
+there by chroot. These tests are skipped if the bare Debian could not be made.
 """
 
 import os
@@ -137,7 +137,7 @@ class DebianPackage(unittest.TestCase):
         self.assertIn("no problems", bare.run("gridstore", "check", store))
 
     def newer_package(self):
-        """The same package, as its next version would come."""
+        """Makes the same package with a newer version. Returns its path."""
         tree = self.folder / "newer"
         run("dpkg-deb", "--raw-extract", self.package, tree)
         control = tree / "DEBIAN/control"

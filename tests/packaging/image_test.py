@@ -3,9 +3,9 @@ examples/compose and examples/kubernetes run commands that work in it.
 
   image_test.py FOLDER     what bare_debian.py has made
 
-Method: makes the image, follows the digests from index.json to the layer, unpacks that, and runs the programs there by
-chroot. That is skipped where there is no bare Debian. The layout of another image and the yaml files are read in any
-case.
+Method: makes the image, follows the digests from index.json to the layer, unpacks that, and runs
+the programs there by chroot. These tests are skipped if there is no bare Debian. The tests of the
+layout of another image and of the yaml files always run.
 """
 
 import gzip
@@ -80,7 +80,7 @@ class Files(unittest.TestCase):
 
 
 class Archive:
-    """An image, read by its digests from index.json on."""
+    """An image that is read by its digests, beginning with index.json."""
 
     def __init__(self, path):
         with tarfile.open(path) as archive:
@@ -99,7 +99,7 @@ class Archive:
 
 
 class Layout(unittest.TestCase):
-    """Of an image of any layer."""
+    """The layout of an image, with any layer."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="gridmount-image-test-")
@@ -175,7 +175,8 @@ class Image(unittest.TestCase):
             unpacked.close()
 
     def run_container(self, unpacked, command, probe):
-        """Until the probe succeeds; then it is stopped as containers are."""
+        """Runs the container until the probe succeeds, and then stops it as containers are
+        stopped."""
         with subprocess.Popen(["chroot", str(unpacked.root), *command], stderr=subprocess.PIPE, text=True) as process:
             try:
                 deadline = time.monotonic() + SECONDS_MAX

@@ -1,4 +1,4 @@
-"""Goal: `cmake --install` installs everything that users need where they look for it, and nothing
+"""Goal: `cmake --install` installs everything that users need in the usual places, and nothing
 else.
 
   install_test.py CMAKE BUILD     the program, and a build folder with the programs built

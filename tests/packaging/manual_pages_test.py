@@ -23,7 +23,7 @@ def help_of(*command):
 
 
 def chapters(text, macro):
-    """{the first word of a heading: the text below it}"""
+    """Returns {the first word of a heading: the text below it}."""
     parts = re.split(rf"^\.{macro} (.*)\n", text, flags=re.M)
     return {
         (head.strip('"') if macro == "Sh" else head.split()[0]): body
@@ -32,7 +32,7 @@ def chapters(text, macro):
 
 
 def options_of(text):
-    """The options that stand in the heads of items."""
+    """Returns the options in the heads of items."""
     heads = "\n".join(re.findall(r"^\.It (.*)$", text, re.M))
     return sorted({"-" + name for name in re.findall(r"\bFl (\S+)", heads)})
 
@@ -42,7 +42,7 @@ class Page(unittest.TestCase):
         return (FOLDER / name).read_text(encoding="utf-8")
 
     def assert_sound(self, name):
-        """By whatever formatters there are."""
+        """Checks the page with all installed formatters."""
         path = str(FOLDER / name)
         for check in (
             ["groff", "-mdoc", "-Tutf8", "-ww", "-z", path],

@@ -72,7 +72,7 @@ def wait_until(condition):
 
 
 def use(mounted):
-    """Each operation that a rule names."""
+    """Makes each operation that a rule names."""
     path = os.path.join(mounted.root, "file")
     with open(path, "wb") as file:
         file.write(os.urandom(400_000))
@@ -90,7 +90,8 @@ def use(mounted):
 
 
 def exported_by(mounted):
-    """{metric: {label: values}}, with the last operation of use(), which is counted just after its reply."""
+    """Returns {metric: {label: values}}, when the last operation of use() is counted, which happens
+    just after its reply."""
 
     def with_all_operations():
         metrics = read_metrics(mounted)
@@ -112,7 +113,7 @@ def read_metrics(mounted):
 
 
 class Expression:
-    """What a PromQL expression names."""
+    """The metrics and labels that a PromQL expression names."""
 
     def __init__(self, text):
         self.selectors = [
@@ -145,7 +146,7 @@ class Monitoring(unittest.TestCase):
         return [panel for panel in self.dashboard["panels"] if panel["type"] != "row"]
 
     def expressions(self):
-        """(where it stands, text)"""
+        """Yields (name of the alert or panel, text)."""
         for rule in self.rules:
             yield rule["alert"], rule["expr"]
         for panel in self.panels():

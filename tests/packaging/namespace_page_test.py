@@ -22,7 +22,7 @@ PAGE = (ROOT / "packaging" / "gridmount-namespace.7").read_text(encoding="utf-8"
 
 
 def rows_of(heading):
-    """The cells of the table below a heading, without macros."""
+    """Returns the cells of the table below a heading, without macros."""
     text = PAGE.split(f".Ss {heading}\n", 1)[1].split("\n.Ss ", 1)[0]
     rows = [row.split(" Ta ") for row in re.findall(r"^\.It (.* Ta .*)$", text, re.M)]
     return [[" ".join(re.sub(r"(^| )(Li|Pa|Va|Em|No)(?= )|\\&", "", cell).split()) for cell in row] for row in rows]

@@ -1,5 +1,5 @@
-"""Goal: gridmount-store(5) names the files that a store has, and says rightly which of them may be removed and how a
-store may be copied.
+"""Goal: gridmount-store(5) names the files that a store has, and correctly says which of them may
+be removed and how a store may be copied.
 
 Method: compares the page with engine/local/FORMAT.md, and does with stores what the page says.
 
@@ -23,7 +23,7 @@ REMOVABLE = "It may be removed while the store is closed."
 
 
 def files_of_the_page():
-    """{name: text}"""
+    """Returns {name: text}."""
     text = PAGE.split(".Sh FILES\n", 1)[1].split(".Sh ", 1)[0]
     parts = re.split(r"^\.It Pa (.*)\n", text, flags=re.M)
     return {name: body for names, body in zip(parts[1::2], parts[2::2]) for name in names.split(" , ")}
@@ -108,7 +108,7 @@ class StorePage(unittest.TestCase):
             self.assert_works(store)
 
     def test_KilledOwner_PlainCopyLosesCommitsAndSaysSo(self):
-        """A backup loses none."""
+        """A backup loses no commits."""
         with Gridmount(options=["--checkpoint-interval", "3600"]) as mounted:
             with open(os.path.join(mounted.root, "file"), "wb") as file:
                 file.write(b"content")

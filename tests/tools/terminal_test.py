@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Goal: on a terminal, a command of gridfiles or gridstore that takes longer than a second shows how far
-it has come, on one line that fits and that other output does not mix with. In pipes it shows nothing.
+"""Goal: on a terminal, a command of gridfiles or gridstore that takes longer than a second shows
+its progress on one line, which fits into the terminal and does not mix with other output. In pipes
+it shows nothing.
 
 Method: the programs run on a pseudo-terminal of 80 columns, and read from a pipe that the test fills
 slowly. So they take as long as the test wants.
@@ -40,7 +41,7 @@ class TerminalTest(unittest.TestCase):
     def run_slowly(self, command, blocks, terminal=True, environment=None):
         """Returns the status and all that was written to the terminal, or to the pipe in its place.
 
-        `blocks` come by stdin, with a second and more between them.
+        The program reads `blocks` from stdin, with more than a second between them.
         """
         if terminal:
             reader, writer = pty.openpty()
@@ -87,7 +88,7 @@ class TerminalTest(unittest.TestCase):
         return self.run_slowly(command, blocks, **arguments)
 
     def lines_of(self, text):
-        """What the progress line has shown."""
+        """Returns the texts that the progress line has shown."""
         return [part for part in re.findall(r"\r\x1b\[K([^\r\n]*)", text) if "B/s" in part]
 
     def test_upload_shows_what_is_done(self):
@@ -218,7 +219,8 @@ class TopTest(unittest.TestCase):
 
 class SecondSignalTest(unittest.TestCase):
     def test_another_signal_ends_at_once(self):
-        """A server that never answers: the first signal waits for it, and the second does not."""
+        """The server never answers. The first signal waits for the server, and the second one does
+        not."""
         with socket.create_server(("127.0.0.1", 0)) as server:
             process = subprocess.Popen(
                 [GRIDFILES, "--uri", f"mongodb://127.0.0.1:{server.getsockname()[1]}/d", "list"],

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""How fast one file is read in order over a network: by the mount, by a mount that has the file in its
-cache on disk, by pymongo's GridFS, and by one find of all chunks, through a proxy that delays what it
-forwards.
+"""Measures how fast one file is read in order over a network: by the mount, by a mount that has the
+file in its cache on disk, by pymongo's GridFS, and by one find of all chunks. The network is a
+proxy that delays all data.
 
   stream.py [--mib 100] [--rounds 3] [--round-trips 0,0.5,5,50] [--options=...]
 
@@ -55,8 +55,9 @@ def by_mount(uri, size, options):
 
 
 def from_disk(uri, size, options):
-    """What the disk could not take in time is kept at the next read. The kernel's cache of the disk
-    has it, too, as the machine has just written it."""
+    """Measures a read from the cache on disk. Four reads before fill the cache, because one read
+    leaves out data that the disk could not take in time. The kernel's page cache has the data, too,
+    because the machine has just written it."""
     with tempfile.TemporaryDirectory() as folder:
         cached = [*options, f"--disk-cache={os.path.join(folder, 'cache')}"]
         for _ in range(4):

@@ -1,9 +1,9 @@
-"""The effect of long use on a store, in fast motion.
+"""Shows the effect of long use on a store in a short time.
 
 A directory is filled with files of mixed sizes up to `live_bytes`. Then files are overwritten,
 changed in place, appended to, removed, made and renamed over others until `multiples` times as much
-has been written. About `live_bytes` stay alive. After each multiple the benchmark records how fast
-its operations were, and how large the store's file is compared with what is alive. The same
+has been written. About `live_bytes` remain. After each multiple the benchmark records how fast its
+operations were, and how large the store's file is compared with the remaining data. The same
 operations run on a plain directory in alternating time windows, so that a slowdown of the machine
 shows in both.
 """
@@ -38,7 +38,7 @@ class Churn:
         return self._window(lambda written: written >= count_bytes, self._operate)
 
     def _window(self, is_over, operate):
-        """MiB written per second."""
+        """Operates until is_over() returns true. Returns the MiB written per second."""
         written = 0
         begin = time.perf_counter()
         while not is_over(written):
@@ -123,12 +123,13 @@ class Churn:
 
 
 def data_file_bytes(store):
-    """What data.mdb takes of the disk."""
+    """Returns the disk space of data.mdb."""
     return os.stat(os.path.join(store, "data.mdb")).st_blocks * 512
 
 
 def measure(gridmount, plain, store, live_bytes, multiples, seed, tell):
-    """[{multiple, live_mib, file_ratio, rate, plain_rate}], the first of the filling."""
+    """Returns [{multiple, live_mib, file_ratio, rate, plain_rate}]. The first entry is that of the
+    filling."""
     ours = Churn(gridmount.root, live_bytes, seed)
     theirs = Churn(plain.root, live_bytes, seed)
     samples = []
@@ -144,7 +145,7 @@ def measure(gridmount, plain, store, live_bytes, multiples, seed, tell):
 
 
 def table(samples):
-    """In Markdown."""
+    """Returns the samples as a table in Markdown."""
     first = samples[0]
     lines = [
         "| written | alive, MiB | data.mdb / alive | MiB/s | of the fresh store's"
@@ -161,7 +162,8 @@ def table(samples):
 
 
 def plot(samples):
-    """An SVG of the curves: the file's size by what is alive, and the rate by the fresh store's."""
+    """Returns an SVG of two curves: the size of the file relative to the remaining data, and the
+    rate relative to the rate of the fresh store."""
     width, height, left, bottom = 640, 320, 50, 40
     top = max(2.0, max(sample["file_ratio"] for sample in samples) * 1.1)
     across = (width - left - 20) / max(1, len(samples) - 1)

@@ -67,13 +67,15 @@ class DatabaseSizes:
 class Written:
     """Bytes per operation.
 
-    `daemon` and `client` are by /proc/PID/io (write_bytes), which counts what is made dirty in the
-    page cache: a large folio counts as a whole, even if one block of it is written. The daemon's are
-    those of the store or folder below. On a mount with a write-back cache the client's are pages of
-    that cache, which reach the disk only by the daemon.
+    `daemon` and `client` come from /proc/PID/io (write_bytes), which counts the pages that a
+    process makes dirty in the page cache. A large folio counts as a whole, even if one block of it
+    is written. `daemon` counts the pages of the store or of the folder below. On a mount with a
+    write-back cache, `client` counts pages of that cache, which reach the disk only through the
+    daemon.
 
-    `disk` is what the disk below was given, its file system's journal included, by everybody on the
-    machine: it is right on a disk that no one else writes to. None where there is no such counter.
+    `disk` counts all writes to the disk below, including the file system's journal and the writes
+    of all other processes. So it is right only if no one else writes to the disk. None if there is
+    no such counter.
     """
 
     daemon: float
@@ -90,7 +92,7 @@ class Meter:
         self._temp = system.temp
 
     def measure(self, run):
-        """(operations/s, Written) of `run`, which returns how many operations it did."""
+        """Returns (operations/s, Written) of `run`, which returns the number of its operations."""
         os.sync()  # no one else's dirty pages compete for the disk
         daemon = written_bytes(self._daemon_pids)
         client = written_bytes(self._client_pids)
@@ -107,10 +109,12 @@ class Meter:
 
 
 def written_bytes(pids):
-    """Of the processes that `pids` gives, and of their children that were waited for.
+    """Returns the bytes written by the processes that `pids` returns, and by their children that
+    were waited for.
 
-    One that ends meanwhile can be read no more (by root alone until it is waited for), and its
-    parent's figure may have been read before it was added, so then all are read again.
+    A process that ends meanwhile can no longer be read (until it is waited for, only by root). The
+    figure of its parent may have been read before the child's figure was added. So then all figures
+    are read again.
     """
     deadline = time.monotonic() + WAIT_SECONDS_MAX
     while True:
@@ -128,7 +132,8 @@ def written_by(pid):
 
 
 def disk_bytes(folder):
-    """What the folder's block device was given to write so far. None if it has none."""
+    """Returns the bytes that were written to the folder's block device so far. None if there is no
+    such device."""
     device = os.stat(folder).st_dev
     path = f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/stat"
     try:
@@ -147,7 +152,7 @@ def expect(actual, expected, what):
 
 
 def body_of(row):
-    """100 bytes that follow from the row's number."""
+    """Returns 100 bytes that depend only on the row's number."""
     return (hashlib.sha512(str(row).encode()).digest() * 2)[:100]
 
 
@@ -231,7 +236,8 @@ ACCOUNTS = 100_000  # at scale 1
 
 
 def postgres_program(name):
-    """Debian has one folder for each version, and does not put them on the path."""
+    """Returns the path of the program. Debian has one folder for each version, none of which is on
+    PATH."""
     found = sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{name}"))
     return found[-1] if found else shutil.which(name)
 
@@ -269,7 +275,7 @@ class PostgresServer:
             time.sleep(0.05)
 
     def stop(self):
-        """A clean shutdown, which ends with a checkpoint."""
+        """Shuts the server down cleanly, which ends with a checkpoint."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -285,7 +291,8 @@ class PostgresServer:
             raise WrongData(f"the server ended with status {status}:\n{self.log()}")
 
     def pids(self):
-        """The server and its processes; it adds up those that ended."""
+        """Returns the pids of the server and its children. The server's figures include its
+        children that have ended."""
         pid = self._process.pid
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
             return [pid, *map(int, children.read().split())]
@@ -295,7 +302,8 @@ class PostgresServer:
             return log.read()[-4000:]
 
     def check(self, transactions):
-        """That the tables agree with each other and with what pgbench was told."""
+        """Checks that the tables agree with each other and with the transactions that pgbench
+        reported."""
         printed = self.run("psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", BALANCES)
         accounts, tellers, branches, history, count, rows = map(int, printed.strip().split("|"))
         expect({tellers, branches, history}, {accounts}, "sums of pgbench's tables")
@@ -446,7 +454,7 @@ DATABASE_GROUPS = {
 
 
 def reason_to_skip(group, system_name):
-    """Why a group cannot run there, or None."""
+    """Returns the reason why a group cannot run on the system, or None."""
     if group != "postgres":
         return None
     if not all(map(postgres_program, ("initdb", "postgres", "pgbench", "pg_amcheck"))):
@@ -457,12 +465,13 @@ def reason_to_skip(group, system_name):
 
 
 def mount_options(group):
-    """Those of gridmount that a group needs."""
+    """Returns the mount options of gridmount that a group needs."""
     return ["-o", "allow_other"] if group == "postgres" and SERVER_USER is not None else []
 
 
 def written_tables(written, systems):
-    """`written`: {measure key: {system: [Written, ...]}}. The medians, in KiB per operation."""
+    """Returns tables of the medians, in KiB per operation. `written` is {measure key: {system:
+    [Written, ...]}}."""
 
     def kibibytes(rows, field):
         return statistics.median(getattr(row, field) for row in rows) / 1024

@@ -59,7 +59,7 @@ class Bench:
         self._scratch = scratch  # on the same disk, for copies out
 
     def run(self, group, system):
-        """{measure key: units per second} of one pass."""
+        """Runs one pass. Returns {measure key: units per second}."""
         return GROUPS[group](self, system)
 
     def sequential(self, system):

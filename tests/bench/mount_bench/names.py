@@ -74,7 +74,7 @@ class NameSizes:
     pass_through_max: int
 
     def of(self, group, system_name):
-        """Those that the system is up to."""
+        """Returns the sizes that the system can handle."""
         sizes = getattr(self, group)
         if system_name != "passthrough":
             return sizes
@@ -96,7 +96,7 @@ def sizes_up_to(size, pass_through_max):
 
 
 def measures(sizes):
-    """The table's rows: one measure of each group at one size after the other."""
+    """Returns the table's rows: for each group, one measure at each size."""
     rows = []
     for group, of_group in PER_SIZE.items():
         for key, label, unit in of_group:
@@ -115,10 +115,11 @@ def row_key(group, key, size):
 
 
 class NamesBench(Bench):
-    """Runs a group at a size on a mounts.Folder. What is unpacked and cloned is made once."""
+    """Runs a group at a size on a mounts.Folder. The archives and repositories are made only
+    once."""
 
     def run_names(self, group, system, size):
-        """{measure key: rate, or ms} of one pass in a fresh folder."""
+        """Runs one pass in a fresh folder. Returns {measure key: rate, or ms}."""
         folder = os.path.join(system.root, "names")
         os.mkdir(folder)
         os.sync()
@@ -214,7 +215,8 @@ class NamesBench(Bench):
         return result
 
     def _seconds(self, *command, names=None):
-        """How long a program took; that it printed as many lines as there are names."""
+        """Returns the seconds that a program took. Checks that it printed one line for each
+        name."""
         begin = time.perf_counter()
         finished = subprocess.run(command, check=True, stdout=subprocess.PIPE)
         seconds = time.perf_counter() - begin
@@ -243,7 +245,8 @@ class NamesBench(Bench):
         return tree
 
     def _make_tree(self, size):
-        """Files of up to LARGEST_FILE bytes, most of them small, FILES_IN_FOLDER in a folder."""
+        """Makes a tree of files of up to LARGEST_FILE bytes, most of them small, with
+        FILES_IN_FOLDER files in a folder."""
         tree = os.path.join(self._scratch, f"tree{size}")
         if os.path.exists(tree):
             return tree
@@ -259,7 +262,7 @@ class NamesBench(Bench):
 
 
 def folders_of(size):
-    """Two levels, after "", which is the tree itself."""
+    """Returns the folders of a tree, in two levels. The first one is "", the tree itself."""
     leaves = (size + FILES_IN_FOLDER - 1) // FILES_IN_FOLDER
     inner = (leaves + FILES_IN_FOLDER - 1) // FILES_IN_FOLDER
     return [
@@ -287,7 +290,7 @@ LEFT, BOTTOM, TOP = 48, 26, 30
 
 
 def plot(medians, sizes):
-    """An SVG of the group `folder`."""
+    """Returns an SVG of the group `folder`."""
     panels = PER_SIZE["folder"]
     rows = (len(panels) + PANELS_ACROSS - 1) // PANELS_ACROSS
     width, height = PANELS_ACROSS * PANEL_WIDTH, rows * PANEL_HEIGHT + 30

@@ -8,7 +8,8 @@ SYSTEMS = ["plain", "passthrough", "gridmount"]
 
 
 def medians(samples):
-    """samples: {measure key: {system: [rate, ...]}}, one rate a round."""
+    """Returns the medians of `samples`: {measure key: {system: [rate, ...]}}, with one rate for
+    each round."""
     return {
         key: {system: statistics.median(rates) for system, rates in systems.items()}
         for key, systems in samples.items()
@@ -16,7 +17,8 @@ def medians(samples):
 
 
 def ratio(rates, system, is_time=False):
-    """Greater is better, of times as well."""
+    """Returns gridmount's rate relative to the system's. Greater is better, also if the measures
+    are times."""
     if "gridmount" not in rates or system not in rates:
         return None
     ratio = rates["gridmount"] / rates[system]
@@ -24,7 +26,7 @@ def ratio(rates, system, is_time=False):
 
 
 def floors_missed(samples):
-    """Labels of the measures whose ratio to pass-through is below the floor."""
+    """Returns the labels of the measures whose ratio to the pass-through is below the floor."""
     missed = []
     for measure in MEASURES:
         rates = medians(samples).get(measure.key, {})
@@ -84,7 +86,8 @@ def _floor(measure, reached):
 
 
 def _spread(systems):
-    """Of gridmount's rates (or of what was measured): greatest to least, in parts of the median."""
+    """Returns the difference between the greatest and the least rate of gridmount, or of another
+    measured system, relative to the median."""
     rates = systems.get("gridmount") or next(iter(systems.values()))
     if len(rates) < 2:
         return ""

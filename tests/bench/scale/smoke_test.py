@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Small runs of the simulation of a cluster: every layout and mix has a row, the same seed gives the
-same table, and what must be so is so.
+"""Small runs of the simulation of a cluster: every layout and mix has a row, the same seed gives
+the same table, and the results have the relations that they must have.
 
   smoke_test.py SCALE_BENCH
 """

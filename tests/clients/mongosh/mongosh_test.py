@@ -25,7 +25,7 @@ def certificate(name):
 
 class Mongosh(unittest.TestCase):
     def run_shell(self, address, *arguments):
-        """The shell's exit status and everything it printed."""
+        """Returns the shell's exit status and everything that it printed."""
         environment = {**os.environ, "HOME": os.environ["CLIENT_SCRATCH"]}
         command = [os.environ["NODE"], os.environ["MONGOSH"], f"mongodb://{address}"]
         finished = subprocess.run(

@@ -153,7 +153,7 @@ def cases():
 
 
 def answers(client):
-    """{label: the code, 0 for a success}."""
+    """Returns {label: code}. The code of a success is 0."""
     client.drop_database("a")
     client["a"]["c"].insert_one({"_id": 1, "a": 1})
     client["a"].command("create", "v", viewOn="c", pipeline=[])
@@ -182,7 +182,7 @@ class Duplicates(unittest.TestCase):
         self.assertEqual(answers(self.client), expected)
 
     def test_CollectionsGivenTwice_AreRefused(self):
-        """Two of them end MongoDB 6.0.5."""
+        """A command with two of these options ends MongoDB 6.0.5."""
         for name, options in (("$lookup", LOOKUP), ("$graphLookup", GRAPH)):
             with self.assertRaises(OperationFailure) as refused:
                 self.client["a"].command(aggregate(name, options, "from", "d"))

@@ -26,7 +26,7 @@ PASSWORD = "peer"
 
 
 def require_mongod():
-    """Ends the program as one that was skipped, if there is no mongod."""
+    """If there is no mongod, ends the program with the status of a skipped test."""
     if not os.path.exists(os.environ["MONGOD"]):
         print("skipped: mongod, which answers are compared with, could not be had")
         sys.exit(SKIPPED)
@@ -78,7 +78,7 @@ class Mongod:
         shutil.rmtree(self.temp, ignore_errors=True)
 
     def client(self, **options):
-        """Of the whole server; log-ins by pymongo's options `username` and `password`."""
+        """Returns a client of the server. pymongo's options `username` and `password` log in."""
         options.setdefault("serverSelectionTimeoutMS", 10_000)
         return pymongo.MongoClient(f"mongodb://{self.address}/?directConnection=true", **options)
 
@@ -90,12 +90,12 @@ class Mongod:
             return log.read()
 
     def kill(self):
-        """kill -9."""
+        """Sends SIGKILL to the server and waits for its end."""
         self.process.kill()
         self.process.wait()
 
     def start_again(self):
-        """After kill(), on the same port and folder."""
+        """Starts the server again after kill(), on the same port and folder."""
         self.process = self.next_process
         self.process.stdin.write(b"\n")
         self.process.stdin.close()
@@ -133,7 +133,8 @@ class Mongod:
         return [*command, *self.options]
 
     def _prepare(self):
-        """The process that is the server after a kill(), from a line on its standard input on.
+        """Returns the process that becomes the server after a kill(), when it reads a line from its
+        standard input.
 
         It is made while the server answers. A new process closes what this one has open before it
         becomes another program, and closing a file on a mount of the server waits for the server.

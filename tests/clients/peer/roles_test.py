@@ -42,7 +42,7 @@ def aggregate(collection, *stages, **fields):
 
 
 def read_commands():
-    """Of every kind of namespace there is."""
+    """Returns the read commands for every kind of namespace."""
     for database, collection in (
         ("shop", "orders"),
         ("shop", "system.js"),
@@ -291,7 +291,7 @@ def create_users(root):
 
 
 def answers(connect, root):
-    """{(user, label): whether it was refused} of a server."""
+    """Returns {(user, label): True if the server refused the command}."""
     found = {}
     for name in USERS:
         prepare(root)

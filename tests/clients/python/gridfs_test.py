@@ -1,5 +1,5 @@
-"""Goal: GridFS works in both directions: what the driver stores is a file in the mount, and the
-other way round.
+"""Goal: GridFS works in both directions: a file that the driver stores is in the mount, and the
+driver can read a file of the mount.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A mount of a deployment follows what others change, by a change stream.
 
-The kernel may cache for an hour (--cache-seconds=3600), so whatever is seen of others' changes is
-seen because the mount was told. That is within a second; the tests wait for longer.
+The kernel may cache for an hour (--cache-seconds=3600). So a mount shows others' changes only
+because it was told of them. This takes less than a second; the tests wait longer.
 """
 
 import errno
@@ -62,7 +62,7 @@ class Followed(unittest.TestCase):
         return os.path.join(self.mount.root, name)
 
     def write(self, name, content, mode="wb"):
-        """On the other mount."""
+        """Writes the file through the other mount."""
         with open(os.path.join(self.other.root, name), mode) as file:
             file.write(content)
 
@@ -254,7 +254,7 @@ class OthersTest(Followed):
 
 
 class AtOnceTest(Followed):
-    """Look-ups are answered while others change what they are about."""
+    """Look-ups are answered while others change the files that they look up."""
 
     SECONDS = 8.0
     NAMES = [f"{folder}{letter}" for folder in ("", "made/", "implied/") for letter in "abcd"]
@@ -383,7 +383,8 @@ class BrokenStreamTest(Followed):
         self.client.admin.command("configureFailPoint", "failCommand", mode=mode, data=data)
 
     def is_broken(self):
-        """The stream may have failed before, for example because the servers had just started."""
+        """Returns True if the stream is broken now. It may have failed before, for example because
+        the servers had just started."""
         log = self.mount.log()
         return log.count("the change stream has failed") > log.count("the change stream works again")
 

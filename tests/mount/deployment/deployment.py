@@ -1,5 +1,5 @@
-"""gridmount on a MongoDB deployment: a replica set of this process's own, and mounts of a database
-of it.
+"""gridmount on a MongoDB deployment: a replica set that this process starts, and mounts of its
+databases.
 
 Needs CTest's fixture `peer` (tests/clients/peer/mongod.py). Not thread-safe.
 """
@@ -19,10 +19,11 @@ PRIMARY_SECONDS_MAX = 60.0
 
 
 class ReplicaSet(Mongod):
-    """Of one member, which is the primary while the context lasts.
+    """A replica set with one member, which is the primary. It runs while the context lasts.
 
-    In memory where that is possible, if no `parent` is given: the server syncs its journal for each
-    commit, and no test looks at what a power loss leaves of it. `client_options` are those of clients.
+    Without a `parent`, its folder is in memory if possible: the server syncs its journal for each
+    commit, and no test depends on the journal after a power loss. `client_options` are the options
+    of clients.
     """
 
     def __init__(self, auth=False, options=(), parent=None, client_options=None):
@@ -46,7 +47,7 @@ class ReplicaSet(Mongod):
             return self.wait_for_primary()
 
     def wait_for_primary(self):
-        """Whether there is one in time."""
+        """Returns True if there is a primary in time."""
         deadline = time.monotonic() + PRIMARY_SECONDS_MAX
         with self.client() as asked:
             while time.monotonic() < deadline:
@@ -84,7 +85,7 @@ class Deployment(Mounted):
 
     @classmethod
     def shared(cls):
-        """The replica set that the mounts without a `uri` of their own share."""
+        """Returns the replica set that all mounts without a `uri` share."""
         if Deployment._shared is None:
             require_mongod()
             Deployment._shared = ReplicaSet()
@@ -99,7 +100,7 @@ class Deployment(Mounted):
 
 
 class UploadCase(unittest.TestCase):
-    """A test that reads through mounts what drivers have uploaded."""
+    """A test that reads files through mounts, and uploads them with a driver."""
 
     CHUNK_BYTES = 256 * 1024
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A mount of a deployment keeps what was read on this machine's disk (--disk-cache).
+"""A mount of a deployment keeps the data that it has read on this machine's disk (--disk-cache).
 
-What is expected: a file that is read again takes no chunks from the server, also through the next
-mount and after a kill. Everybody reads the content that was committed before the file was opened.
-The folder keeps to its size, and a folder that does not fit is refused.
+Goal: a file that is read again takes no chunks from the server, also through the next mount and
+after a kill. Everybody reads the content that was committed before the file was opened. The folder
+keeps to its size, and a folder that does not fit is refused.
 """
 
 import os
@@ -36,7 +36,7 @@ class DiskCacheTest(UploadCase):
         return mount
 
     def chunks_from_server(self, database, work):
-        """How many chunks the server returns while `work` is done."""
+        """Returns the number of chunks that the server returns during `work`."""
         database.command("profile", 2)
         work()
         database.command("profile", 0)
@@ -67,7 +67,8 @@ class DiskCacheTest(UploadCase):
             time.sleep(0.05)
 
     def read_until_cached(self, mount, content, name="file"):
-        """A fast reader leaves the cache's thread behind. What it does not keep is kept later."""
+        """Reads the file until the cache has all of it. The thread of the cache is slower than a
+        fast reader, and leaves out chunks that it keeps at a later read."""
         deadline = time.monotonic() + 60
         while True:
             self.assertEqual(self.read(mount, name), content)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Mounts of a replica set of three members whose primary is killed, steps down or hangs.
 
-What is expected: the mount finds the new primary by itself within --server-timeout, no call fails,
-and everything that was written is there. Where no member is left that takes writes, calls fail in
-time, and the mount goes on afterwards.
+Goal: the mount finds the new primary by itself within --server-timeout, no call fails, and
+everything that was written is there. If no member is left that accepts writes, calls fail in time,
+and the mount continues afterwards.
 """
 
 import os
@@ -71,7 +71,7 @@ class ThreeMembers:
         return f"mongodb://{hosts}/{database}?replicaSet={SET_NAME}"
 
     def primary(self, but=None):
-        """Waits for one, other than the member `but`."""
+        """Waits for a primary other than the member `but`, and returns it."""
         deadline = time.monotonic() + PRIMARY_SECONDS_MAX
         while time.monotonic() < deadline:
             for member in self.members:
@@ -111,7 +111,7 @@ class FailoverTest(unittest.TestCase):
         return mount
 
     def work(self, mount, owner):
-        """Files that are synced, renamed and removed; what is to be there is remembered."""
+        """Makes, syncs, renames and removes files, and records the files that must exist."""
         seeded = random.Random(owner)
         turn = 0
         while not self.stops.is_set():
@@ -193,7 +193,7 @@ class FailoverTest(unittest.TestCase):
         self.assert_all_is_there(self.mount())
 
     def test_primary_hangs(self):
-        """As where the network is cut: connections stay, and nothing answers."""
+        """The primary behaves as if the network was cut: connections stay, and nothing answers."""
         mounts = [self.mount("--server-timeout=30") for _ in range(2)]
         hanging = self.servers.primary()
 
@@ -209,7 +209,8 @@ class FailoverTest(unittest.TestCase):
         self.assert_all_is_there(self.mount())
 
     def queries_of_secondaries(self):
-        """On the collections of the test alone: servers also ask each other."""
+        """Counts only queries on the collections of the test, because servers also query each
+        other."""
         primary = self.servers.primary()
         count = 0
         for member in self.servers.members:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A mount of a deployment whose servers fail, or which is given what it cannot mount.
+"""A mount of a deployment whose servers fail, and deployments that cannot be mounted.
 
-What is expected: a call waits for a server for at most --server-timeout and then fails with an
-errno, nothing that was acknowledged is lost, the mount goes on when the server is back, unmounting
-always works, and what cannot be mounted is said in one line.
+Goal: a call waits for a server for at most --server-timeout and then fails with an errno, nothing
+that was acknowledged is lost, the mount goes on when the server is back, unmounting always works,
+and one line says why a deployment cannot be mounted.
 """
 
 import os
@@ -87,7 +87,8 @@ class ServerFailsTest(OwnReplicaSet):
         os.mkdir(os.path.join(mount.root, "folder"))
 
     def test_without_a_server_fsync_and_close_do_not_wait_for_each_others_commits(self):
-        """Each had waited for the commits before it, and then for a server by itself, several times."""
+        """Each call once waited for the commits before it, and then for a server on its own,
+        several times."""
         mount = self.mount(f"--server-timeout={LOST_SECONDS:.0f}", "--cache-seconds=0")
         files = [
             open(os.path.join(mount.root, f"file{n}"), "wb", buffering=0) for n in range(4)

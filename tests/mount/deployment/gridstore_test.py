@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """gridstore check, --repair, dump, restore and stats of a deployment, while others use it.
 
-What is expected: damage is found and repaired as in a store in a folder; what others are writing is
-never taken for damage, and no repair touches it; a dump restores into a store in a folder and back.
+Goal: damage is found and repaired as in a store in a folder; files that others are writing are
+never taken for damage, and no repair touches them; a dump restores into a store in a folder and
+back.
 """
 
 import datetime
@@ -28,7 +29,7 @@ CHECKS_MIN = 3
 
 
 class GridstoreCase(unittest.TestCase):
-    """With a server of its own: a replica set, unless `standalone`."""
+    """A test with its own server: a replica set, or a standalone server if `standalone` is true."""
 
     standalone = False
 
@@ -149,7 +150,8 @@ class CheckTest(GridstoreCase):
         self.assertIn("no problems", self.gridstore("check", self.uri))
 
     def test_nothing_of_others_is_taken_for_damage(self):
-        """Drivers upload and delete, mounts write, rename and link; checks and repairs run beside."""
+        """Drivers upload and delete, and mounts write, rename and link, while checks and repairs
+        run."""
         errors = []
         ends = time.monotonic() + WRITING_SECONDS
         expected = {}

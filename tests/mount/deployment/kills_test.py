@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Goal: as in tests/mount/kill_test.py, where the mount and its server are killed in the middle of work.
+"""Goal: that of tests/mount/kill_test.py, for a mount of a deployment. The mount and its server are
+killed in the middle of work.
 
-Method: that of kill_test.py. Each round ends with kill -9 of the mount, in some rounds of the server
-with it. In others the server is killed before and started again, and no call may fail by that. In
-the end gridstore finds the bucket sound. KILL_TEST_ROUNDS sets the number of rounds.
+Method: that of kill_test.py. Each round ends with kill -9 of the mount, in some rounds also of the
+server. In others the server is killed before and started again, and no call may fail because of it.
+At the end gridstore must find the bucket sound. KILL_TEST_ROUNDS sets the number of rounds.
 """
 
 import os

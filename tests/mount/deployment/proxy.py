@@ -17,7 +17,8 @@ PARTS_WAITING_MAX = 1024
 class Proxy:
     """Forwards connections to a free port of 127.0.0.1, `address`, to `server` while the context lasts.
 
-    What arrives in one direction leaves it `delay_seconds` later, half of a round trip.
+    Data that arrives in one direction is sent on `delay_seconds` later, which is half of a round
+    trip.
     """
 
     def __init__(self, server, delay_seconds=0.0):
@@ -43,8 +44,8 @@ class Proxy:
                 _close(each)
 
     def lose_reply(self, command, silent_seconds):
-        """The next command of this name reaches the server, and its reply is lost. From then on no
-        connection, old or new, brings a reply for `silent_seconds`, as if the server hung."""
+        """Lets the next command with this name reach the server, and drops its reply. From then on
+        no connection, old or new, gets a reply for `silent_seconds`, as if the server hung."""
         with self._lock:
             self._lost_command = (command.encode(), silent_seconds)
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A mount of a deployment fetches files ahead of programs that read them in order.
 
-What is expected: few questions to the server, always the content that was committed before the
-file was opened, whoever committed it, and an end of the mount also while a server does not answer.
+Goal: few commands to the server, always the content that was committed before the file was opened,
+whoever committed it, and an end of the mount also while a server does not answer.
 """
 
 import os
@@ -28,7 +28,7 @@ class ReadAheadTest(UploadCase):
         return mount
 
     def finds_of_chunks(self, database, work):
-        """How many commands fetch chunks while `work` is done."""
+        """Returns the number of commands that fetch chunks during `work`."""
         database.command("profile", 2)
         work()
         database.command("profile", 0)

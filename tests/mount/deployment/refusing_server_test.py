@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A mount of a deployment whose server refuses: its disk is full, its certificate has expired, or it
-takes no more connections.
+"""A mount of a deployment whose server refuses: its disk is full, its certificate has expired, or
+it accepts no more connections.
 
-What is expected: a call fails in time with an errno or waits for its turn, the log says why, what
-was acknowledged is there, and the mount goes on when the server takes calls again.
+Goal: a call fails in time with an errno or waits for its turn, the log says why, acknowledged
+changes are kept, and the mount continues when the server accepts commands again.
 """
 
 import errno

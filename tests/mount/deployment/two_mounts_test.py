@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Two mounts and a driver change one bucket of a deployment.
 
-What is expected is what NFS promises: whoever opens a file after another has closed it sees its
-content; of two changes of one name one wins; and whatever happens, the bucket stays sound.
+Goal: the mounts keep NFS's promises. A process that opens a file after another has closed it sees
+the new content. One of two changes of the same name wins. The bucket stays sound whatever happens.
 """
 
 import errno
@@ -49,7 +49,7 @@ class TwoMountsTest(unittest.TestCase):
         self.assertEqual(found, expected)
 
     def both(self, *work):
-        """Each at once on a thread of its own; their errors."""
+        """Runs all functions at once, each on its own thread. Returns their errors."""
         errors = [None] * len(work)
 
         def run(number):
@@ -172,7 +172,7 @@ class TwoMountsTest(unittest.TestCase):
         self.assertEqual(self.database["fs.files"].count_documents({"length": 7}), 60)
 
     def test_many_threads_make_the_same_names(self):
-        """Each name is made by one of them, the others learn that it exists."""
+        """One thread makes each name, and the others learn that the name exists."""
         os.mkdir(os.path.join(self.one.root, "d"))
         self.wait_for(lambda: os.listdir(self.other.root), ["d"])
         names = [f"name{number}" for number in range(25)]
@@ -196,7 +196,7 @@ class TwoMountsTest(unittest.TestCase):
         self.assert_sound()
 
     def test_many_threads_change_one_folder(self):
-        """Files are made by both, and removed by both, in one folder."""
+        """Both mounts make and remove files in one folder."""
         os.mkdir(os.path.join(self.one.root, "d"))
         for number in range(40):
             self.write(self.one, f"d/old{number}", b"content")
@@ -216,7 +216,7 @@ class TwoMountsTest(unittest.TestCase):
         self.assert_sound()
 
     def test_create_against_rmdir(self):
-        """A folder is removed, or a file is made in it, and not both."""
+        """Either the folder is removed, or a file is made in it, but not both."""
         for number in range(10):
             folder = f"d{number}"
             os.mkdir(os.path.join(self.one.root, folder))
@@ -265,7 +265,8 @@ class TwoMountsTest(unittest.TestCase):
     # --- Assertions.
 
     def assert_sound(self):
-        """Each file has its chunks, each with its size, and there are no others."""
+        """Checks that each file has its chunks, that each chunk has its size, and that there are no
+        other chunks."""
         checked = subprocess.run(
             [os.environ["GRIDSTORE"], "check", self.one.uri], capture_output=True, text=True, timeout=60
         )
