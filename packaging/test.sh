@@ -76,7 +76,7 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-sources() { find engine gridfs fuse command_line tools tests -name '*.cc' -o -name '*.h' | sort; }
+sources() { find engine gridfs fuse http command_line tools tests -name '*.cc' -o -name '*.h' | sort; }
 
 # configure PRESET OPTIONS...: configures the build folder of the preset.
 configure() {
@@ -180,7 +180,7 @@ stage_odr() { build odr; }
 stage_tidy() {
   configure clang || return 1
   run-clang-tidy-14 -quiet -j "$jobs" -p build/clang \
-    "$root/(engine|gridfs|fuse|command_line|tools)/.*\.cc\$" >"$work/tidy.log" 2>&1
+    "$root/(engine|gridfs|fuse|http|command_line|tools)/.*\.cc\$" >"$work/tidy.log" 2>&1
   local status=$?
   grep -E 'warning:|error:' "$work/tidy.log" | sort -u | tee "$work/closings.tidy"
   return "$status"
