@@ -14,7 +14,7 @@ namespace gridmount::aggregation {
 
 // Makes a new collection. If `collection` exists, the new collection gets its options and indexes.
 // The caller must add the documents to the result, and then call finish(), which renames the new
-// collection to `collection`. If finish() is not called, the destructor of the result drops the new
+// collection to `collection`. Unless finish() succeeds, the destructor of the result drops the new
 // collection. All this happens in the transaction, which must outlive the result. Fails with
 // Location17152 for a capped collection and with CommandNotSupportedOnView for a view.
 Result<std::unique_ptr<query::CollectionReplacement>> replace_collection_in(

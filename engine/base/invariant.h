@@ -1,8 +1,9 @@
 // Assertions of the numbered invariants that headers and engine/local/FORMAT.md state (D, W, S, K,
-// F, V). The code that upholds an invariant asserts it. If an invariant does not hold, the program
-// has a bug, and could destroy stored data if it continued. So the assertion aborts the process.
-// For the store, this abort is the same as a kill, which loses no committed data. Code must not
-// assert data from disks, from the wire or from users: it must check the data and return an error.
+// F, V). If a comparison can show that an invariant is broken, the code that upholds the invariant
+// asserts it. If an invariant does not hold, the program has a bug, and could destroy stored data
+// if it continued. So the assertion aborts the process. For the store, this abort is the same as a
+// kill, which loses no committed data. Code must not assert data from disks, from the wire or from
+// users: it must check the data and return an error.
 //
 // Thread-safety: thread-safe.
 #pragma once

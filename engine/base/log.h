@@ -2,8 +2,8 @@
 // logger once when it starts (fuse/daemon/log.h, tools/library_log.h,
 // tools/gridstore/serve_command.h).
 //
-// The functions of spdlog compile the whole formatter into each source that calls them. These
-// functions format in log.cc alone, so each source that calls them compiles three seconds faster.
+// A source that calls spdlog's functions compiles the whole formatter. The functions of this header
+// format in log.cc alone, so a source that calls them compiles three seconds faster.
 //
 // Thread-safety: all functions are thread-safe.
 #pragma once

@@ -1,5 +1,5 @@
-// Keeps signals away from threads of the library, because the program handles signals in threads of
-// its own.
+// Keeps signals away from the threads that engine and gridfs start. The program that uses them
+// handles signals in other threads.
 //
 // Thread-safety: an object belongs to the thread that makes it.
 #pragma once

@@ -27,8 +27,8 @@
 namespace gridmount::bson {
 
 // Appends the key string of the value. `descending` reverses the order of key strings. With
-// `strings`, the key string has the sort keys of strings and symbols in their place, so K2 holds
-// for bson::compare() with this order. Key strings of different orders must not be compared.
+// `strings`, the key string has the sort key of each string or symbol instead of its bytes, so K2
+// holds for bson::compare() with this order. Key strings of different orders must not be compared.
 void append_key_string(std::string& out, ValueView value, bool descending = false,
                        const StringOrder* strings = nullptr);
 

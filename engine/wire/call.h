@@ -1,7 +1,7 @@
 // One execution of a command, with its request, its client, and access to the service's state.
 //
-// Not thread-safe: only the thread that runs the command uses a Call. The objects that are passed
-// to the constructor must outlive it.
+// Not thread-safe: only the thread that runs the command uses a Call. The state, the client, the
+// request and the command that are passed to the constructor must outlive the Call.
 #pragma once
 
 #include <chrono>
@@ -84,8 +84,8 @@ class Call {
   const std::vector<Privilege>& reached() const { return reached_; }
   void record_reached(const Privilege& privilege) { reached_.push_back(privilege); }
 
-  // Postpones the call: when run() has returned, its reply is dropped, and the service runs the
-  // request again later (see Deferral).
+  // Postpones the call: if run() of the command succeeds, the service drops the reply, and the
+  // request runs again later (see Deferral in request.h).
   void defer(std::chrono::steady_clock::time_point until,
              Deferral::Wakes wakes = Deferral::Wakes::kByChange) {
     deferral_ = Deferral{until, wakes};

@@ -18,7 +18,7 @@ struct StartFailure {
   std::string message;
 };
 
-// Makes the failure that a function returns.
+// Makes the return value of a function that fails.
 inline tl::unexpected<StartFailure> refuse(ExitStatus status, std::string message) {
   return tl::unexpected<StartFailure>(StartFailure{status, std::move(message)});
 }
@@ -33,7 +33,8 @@ tl::expected<std::filesystem::path, StartFailure> check_mount_point(
     const std::filesystem::path& mount_point, const std::optional<std::filesystem::path>& store);
 
 // Returns true if the kernel lists a gridmount whose source has exactly the text of `store`. Like
-// store_mounted_at() and mounted_device(), ignores mounts that another mount hides.
+// store_mounted_at() and mounted_device(), ignores a mount if there is a later mount at the same
+// place.
 bool is_mounted_somewhere(const std::filesystem::path& store);
 
 // Returns the store that gridmount has mounted on that directory, or an empty string if there is

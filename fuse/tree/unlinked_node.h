@@ -1,10 +1,10 @@
 // The state of a node that has lost its last name while a program still uses the node. The mount
 // shows this state for a directory that is open or is a working directory, and for a file that is
 // not open for I/O: a symlink, pipe or device, or any file opened with O_PATH. An UnlinkedNode
-// begins with the state that the node had when its last name was removed. Because no document has
-// this state, with_changes() computes the changes that the store makes to a node with a name.
+// begins with the state that the node had when its last name was removed. No document has this
+// state. So with_changes() computes the changes itself, as the store does for a node with a name.
 //
-// Thread-safety: a plain value, which its functions do not change.
+// Thread-safety: a plain value. No function changes the object.
 #pragma once
 
 #include "gridfs/bucket/files_document.h"

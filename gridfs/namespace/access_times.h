@@ -2,12 +2,12 @@
 //
 // The rule is Linux's relatime: a read changes a node's atime if the atime is not later than mtime,
 // or not later than ctime, or a day old. With strictatime every read changes the atime. The mount
-// shows a change at once. A background thread writes many changes in one transaction: after a
-// minute, earlier if there are many, and at the end. A kill of the process loses the changes that
-// are not written yet. Directories that are only implied keep no atime, because they have no
-// document. The atime of a file whose document does not accept POSIX fields (posix_place.h) is
-// never written. While 65,536 atimes are recorded here, reads change no atime. These atimes wait to
-// be written, or belong to files that are open.
+// shows a change at once. A background thread writes many changes in one transaction: a minute
+// after the first change, or earlier if there are many changes. close() writes the rest. A kill of
+// the process loses the changes that are not written yet. Directories that are only implied keep no
+// atime, because they have no document. The atime of a file whose document does not accept POSIX
+// fields (posix_place.h) is never written. A recorded atime waits to be written, or belongs to an
+// open file. While 65,536 atimes are recorded, reads change no atime.
 //
 // Thread-safe.
 #pragma once
@@ -43,10 +43,10 @@ class AccessTimes {
   AccessTimes(const AccessTimes&) = delete;
   AccessTimes& operator=(const AccessTimes&) = delete;
 
-  // Records a read of the node, whose attributes are as programs see them. Returns true if the
-  // atime of the node has changed.
+  // Records a read of the node. `node` must have the attributes that programs see. Returns true if
+  // the atime of the node has changed.
   bool note(const Node& node) GM_EXCLUDES(mutex_);
-  // Puts the recorded atime, if there is one, into the node.
+  // Sets the atime of the node to the recorded atime if the recorded one is later.
   void apply(Node& node) const GM_EXCLUDES(mutex_);
   // Drops the recorded atime of a node whose atime is about to be set.
   void drop(NodeKind kind, const bson::Value& id) GM_EXCLUDES(mutex_);

@@ -39,7 +39,7 @@ struct UpdateLeaf {
 struct UpdateNode {
   struct Child {
     std::shared_ptr<UpdateNode> node;
-    size_t ordinal = 0;  // the child's position among the children, in their order
+    size_t ordinal = 0;  // the number of children before this child
   };
   using Children = std::map<std::string, Child, FieldOrder>;
 

@@ -1,5 +1,6 @@
 // gridstore check of a deployment. Servers check the structure of their collections themselves
-// (validate). So this command checks and repairs only the GridFS content, while others use it.
+// (validate). So this command checks and repairs only the GridFS content. Others may use the
+// deployment in the meantime.
 //
 // Not thread-safe.
 #pragma once
@@ -9,7 +10,8 @@
 
 namespace gridmount::tools {
 
-// Checks the deployment, or repairs one database of it and checks that again.
+// Checks the databases that databases_of() returns (content_check.h). With CheckOptions::repair,
+// first repairs the one database that --db or the connection string selects.
 ExitStatus check_deployment(CheckOptions options);
 
 }  // namespace gridmount::tools

@@ -1,8 +1,8 @@
 // The documents of a query or a pipeline, which a command reads one after the other.
 //
-// A store in a folder is read beside its owner, from one snapshot. The documents of a deployment
-// may change during the reading. It is read from the members that the connection string allows
-// (readPreference). The memory use does not grow with the number of documents. Only a sort, or a
+// A store in a folder is read beside its owner, from one snapshot. A deployment is read from
+// the members that the connection string allows (readPreference), and its documents may change
+// during the reading. The memory use does not grow with the number of documents. Only a sort, or a
 // stage that gathers documents, needs more memory, up to the limits of the store.
 //
 // Not thread-safe.
