@@ -30,7 +30,8 @@ std::string uri_of_socket(std::string_view path);
 // mounts. Options can be secrets, too (tlsCertificateKeyFilePassword, AWS_SESSION_TOKEN).
 std::string without_secrets(std::string_view uri);
 
-// Returns true if the URI names a user, no password, and a mechanism that needs one.
+// Returns true if the URI has a user but no password, unless it names an authMechanism that needs
+// no password.
 bool lacks_password(std::string_view uri);
 // Adds the password, which is not escaped yet, to a URI for which lacks_password() is true.
 std::string with_password(std::string_view uri, std::string_view password);

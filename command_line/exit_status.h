@@ -28,8 +28,8 @@ enum class ExitStatus : int {
   kStoreDamaged = 16,
   kOutOfDiskSpace = 17,
   kIoError = 18,
-  // No store can be there: the file system cannot map files into memory, or a mapping of a file
-  // does not show what is written to the file.
+  // The folder's file system is not fit for a store: it cannot map files into memory, or a mapping
+  // of a file does not show what is written to the file.
   kFileSystemUnfit = 19,
 
   // gridmount: the mount.

@@ -26,8 +26,8 @@ Result<std::string> read_password(const std::filesystem::path& file);
 // Otherwise the password comes from the first of these sources that exists:
 // - The first line of `file`, unless `file` is an empty path. Fails as read_password() does.
 // - The value of the environment variable GRIDMOUNT_PASSWORD, even if this value is empty.
-// - The result of ask_password(). If this function fails, fails with BadValue and a message that
-//   also names --password-file and GRIDMOUNT_PASSWORD.
+// - The result of ask_password(). If ask_password() fails, uri_with_password() fails with BadValue
+//   and a message that also names --password-file and GRIDMOUNT_PASSWORD.
 Result<std::string> uri_with_password(const std::string& uri, const std::filesystem::path& file);
 
 }  // namespace gridmount::command_line

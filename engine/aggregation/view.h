@@ -18,11 +18,12 @@ namespace gridmount::aggregation {
 struct ResolvedView {
   // The collection below all views. It need not exist.
   engine::Namespace ns;
-  // The stages of all views, as the elements of an array: those of the view that reads `ns` come
-  // first. Empty if the name was not that of a view.
+  // The stages of all views, as the elements of an array. The stages of the view directly above the
+  // collection come first. Empty if the name that resolve_view() got is not the name of a view.
   bson::Document stages;
-  // The collation of the collection or view `ns` that was resolved, as
-  // query::Collation::document() returns it. Empty: it has none, or does not exist.
+  // The collation of the collection or view whose name resolve_view() got, as
+  // query::Collation::document() returns it. Empty if this collection or view has no collation, or
+  // does not exist.
   bson::Document collation = {};
 };
 
@@ -38,8 +39,8 @@ Result<ResolvedView> resolve_view(const Databases& databases, engine::Snapshot& 
 // (GraphContainsCycle, 5). No source may be a system collection except system.js
 // (InvalidNamespace), because a view must not show users' credentials or the profiler's data. Fails
 // with ViewDepthLimitExceeded (165) if `view_on` leads through 20 views or more, and with
-// OptionNotSupportedOnView (167) if a source is a view with another collation than `collation`,
-// which is empty if the view has none.
+// OptionNotSupportedOnView (167) if a source is a view with another collation than `collation`.
+// `collation` must be empty if the new view has no collation.
 Status check_view(engine::Database& database, engine::Snapshot& snapshot, std::string_view name,
                   std::string_view view_on, bson::View stages, bson::View collation);
 
@@ -52,8 +53,8 @@ Result<bson::Document> effective_collation(const engine::Namespace& ns, const Re
                                            bson::View given);
 
 // Fails with OptionNotSupportedOnView (167) if the pipeline over `ns` reads, beside its source, a
-// view that has another collation. `collator` is that of the command; null: strings are compared as
-// bytes.
+// view that has another collation. `collator` is the command's collator. If it is null, the command
+// compares strings as bytes.
 Status check_views_collation(const Databases& databases, engine::Snapshot& snapshot,
                              const engine::Namespace& ns, const query::Pipeline& pipeline,
                              const query::Collator* collator);

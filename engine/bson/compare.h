@@ -26,8 +26,8 @@ int canonical_order(Type type);
 std::weak_ordering compare(ValueView a, ValueView b, const StringOrder* strings = nullptr);
 
 // Compares two documents field by field. For each pair of fields, compares first the ranks of the
-// types, then the names, then the values. If one document has all fields of the other one and then
-// more, the other one is less.
+// types, then the names, then the values. If all pairs are equal, the document with fewer fields is
+// less.
 std::weak_ordering compare(View a, View b, const StringOrder* strings = nullptr);
 
 }  // namespace gridmount::bson

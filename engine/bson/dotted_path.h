@@ -38,8 +38,8 @@ class Path {
 
   struct Reached {
     std::optional<ValueView> value;  // empty: the path cannot continue here, see visit()
-    // True if the path has gone through each element of an array, and not only through the element
-    // at a position.
+    // True if the path has gone through an element of an array, and does not have the position of
+    // this element.
     bool through_array = false;
   };
   // Calls `visit` with every value that the path reaches by the rules of MongoDB's queries. At an

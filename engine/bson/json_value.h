@@ -19,10 +19,12 @@ bool begins_value(std::string_view name);
 
 // Returns the value that the object represents, or nothing if the object is an ordinary document.
 // The caller has already converted the values in `object`. Fails with FailedToParse if the object
-// has the form of a value but its contents are not valid, and if the first field is one that only
-// values have ($oid, $date, ...) and the object has none of the forms. An object that begins with
-// $regex, $options, $type or $scope and has none of the forms is an ordinary document, because
-// $regex and $type are query operators, too.
+// has the form of a value but its contents are not valid.
+//
+// An object may have the first field of a value but not the form of a value, for example because it
+// has too many fields. Such an object is an ordinary document if it begins with $regex, $options,
+// $type or $scope, because $regex and $type are query operators, too. If it begins with another of
+// these fields ($oid, $date, ...), the function fails with FailedToParse.
 Result<std::optional<Value>> value_of_object(View object);
 
 }  // namespace gridmount::bson

@@ -18,8 +18,8 @@ namespace gridmount::bson {
 
 // Functions with a ValueView require is_number(), unless their comment says otherwise.
 
-// Returns the greatest double that is not greater than the number. Returns NaN for NaN, and an
-// infinity for an infinity of either type. Never returns -0.0.
+// Returns the greatest double that is not greater than the number. Returns NaN for NaN, and the
+// infinity of the same sign for an infinite double or Decimal128. Never returns -0.0.
 double floor_to_double(ValueView number);
 
 // Returns whether the number is equal to its floor_to_double().

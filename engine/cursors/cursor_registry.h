@@ -37,8 +37,9 @@ struct RegistryOptions {
                                 // OperationFailed
   // A cursor knows the size of a document only after it has read the document. If the document does
   // not fit in the batch, the cursor holds it for the next batch. This is the limit for the bytes
-  // of all held documents. If another document as large as the last one would have to be held and
-  // would exceed the limit, the batch ends before the cursor reads that document.
+  // of all held documents. The registry expects the next document to be as large as the last one.
+  // If such a document would not fit in the batch, and holding it would exceed the limit, the batch
+  // ends before the cursor reads the next document.
   uint64_t held_bytes_max = uint64_t{32} << 20;
 };
 
@@ -108,7 +109,7 @@ class CursorRegistry {
   Result<int64_t> get_more(int64_t id, const engine::Namespace& ns, const BatchLimits& limits,
                            const Sink& sink) GM_EXCLUDES(mutex_);
   // Ends the cursor. If another call is reading it, the cursor ends after that batch. Returns false
-  // if no cursor has this id, or if it was killed before.
+  // if no cursor has this id, or if the cursor with this id was killed before.
   bool kill(int64_t id) GM_EXCLUDES(mutex_);
   // Kills all cursors for which `condition` returns true, and returns their number. `condition` is
   // called with the registry locked, so it must not use the registry.

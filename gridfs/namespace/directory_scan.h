@@ -2,8 +2,9 @@
 //
 // The index has the directories in another order, by name. The index has "a!" after "a", but the
 // key "a!/" sorts before "a/", because '!' is less than '/'. So the scan holds a name back while
-// the next names begin with that name and continue with a byte less than the slash. The number of
-// names that are held back is at most the number of such bytes in one name.
+// the next names begin with that name and continue with a byte less than the slash. Therefore each
+// held name is the beginning of every name that is held after it, and the number of held names is
+// at most one more than the number of such bytes in one name.
 //
 // Not thread-safe. Belongs to one snapshot and one thread.
 #pragma once
@@ -36,8 +37,8 @@ class DirectoryScan {
   Result<const Directory*> peek();
   void consume() { next_.reset(); }
   // Returns true if a directory with the name `component` is still to be consumed: peek() has
-  // returned it, or will return it later. Must be called after peek(), and `component` must not
-  // come after the key of the directory that peek() has returned.
+  // returned it, or will return it later. Must be called after peek(). If peek() has returned a
+  // directory, the key of this directory must not be less than `component`.
   bool is_ahead(std::string_view component) const;
 
  private:

@@ -12,7 +12,8 @@
 
 namespace gridmount::gridfs {
 
-// Returns the Node::ino: 63 bits of a hash of bucket, kind and id (or path), never 0 or 1.
+// Returns the Node::ino of a file: a hash of the bucket, the kind and the id, which is less than
+// 2^63 and never 0 or 1.
 uint64_t file_ino(std::string_view bucket, bson::ValueView id);
 
 // Returns the st_mode of a file whose document has `mode`. If `mode` has no file type, or a type
@@ -35,8 +36,9 @@ Node file_node(std::string_view bucket, FileTable& open_files, const Links& link
 // Returns the node of an explicit directory.
 Node directory_node(std::string_view bucket, std::string_view path,
                     const DirectoryDocument& directory, const NamespaceOptions& options);
-// Returns the node of an implied directory. `some_file` is a file below it, whose uploadDate is
-// shown as the directory's times. Without a date (an empty view) the times are 1970.
+// Returns the node of an implied directory. `some_file` is the document of a file below it. The
+// file's uploadDate is shown as the directory's times. If `some_file` has no such date, because it
+// is empty or malformed, the times are 1970-01-01.
 Node implied_directory_node(std::string_view bucket, std::string_view path, bson::View some_file,
                             const NamespaceOptions& options);
 

@@ -21,13 +21,16 @@
 namespace gridmount::local {
 
 struct LmdbContext {
-  // A fault has interrupted a call that writes (fault_scope.h). After this, nothing may be written,
-  // and neither the transaction nor the environment may be closed. Reads are still allowed.
+  // A fault has interrupted a call that writes (fault_scope.h), or a thread has found that LMDB's
+  // table of readers is lost. After this, nothing may be written, and neither the transaction nor
+  // the environment may be closed. Reads are still allowed after a fault, but not without the
+  // table.
   std::atomic<bool> interrupted = false;
-  // A fault has interrupted such a call by the holder of the write lock. `interrupted` is set too
-  // in this case, and also if any thread finds that LMDB's table of readers is lost.
+  // A fault has interrupted a call that writes, and the caller had the write lock. `interrupted` is
+  // then set too.
   std::atomic<bool> write_interrupted = false;
-  // Set when the environment is opened. It has no map if no MapGuard guards the map (map_guard.h).
+  // Set when the environment is opened. PageMap::begin is null if no MapGuard guards the map of
+  // data.mdb (map_guard.h).
   PageMap pages = {};
   // Null if the environment is read-only, is still being opened, or has no map in `pages`.
   std::unique_ptr<PageCheck> check;

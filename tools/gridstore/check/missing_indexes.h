@@ -1,4 +1,4 @@
-// Finds the indexes that a bucket lacks, of those that GridFS, directories and links need.
+// Finds the indexes that GridFS, directories and links need and that a bucket does not have.
 //
 // Thread-safe: functions without state.
 #pragma once

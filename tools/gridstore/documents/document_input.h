@@ -17,8 +17,8 @@
 
 namespace gridmount::tools {
 
-// The longest text of one document, eight times the size of the largest BSON document. If a text is
-// longer, next() fails, and nothing after this text can be read.
+// The longest text of one document in JSON, eight times the size of the largest BSON document. If a
+// text is longer, next() fails, and nothing after this text can be read.
 inline constexpr uint64_t kDocumentTextBytesMax = 128 * 1024 * 1024;
 
 struct ReadDocument {
@@ -44,9 +44,11 @@ class DocumentInput {
 // Reads objects in Extended JSON, with any space between them, or with `is_array` the objects of
 // one array. `input` must outlive the result.
 //
-// An object ends at the brace that closes it. A malformed object ends before that: at the first
-// line end within a string, or before the first '{' outside of strings that does not follow ':',
-// ',' or '['. next() reports the object as wrong, and the following next() reads on from there.
+// An object ends at the brace that closes it, if none of these places comes before that brace:
+// - the first line end within a string
+// - the first '{' within the object, outside of strings, that does not follow ':', ',' or '['
+// Only a malformed object has such a place, and ends there. next() reports a malformed object as
+// wrong, and the following next() reads on from the end of the object.
 //
 // With `is_array`, next() fails if an element is no object, or if no comma or ']' follows an
 // element. Without `is_array`, next() fails if the input begins with '['. Any other text in the

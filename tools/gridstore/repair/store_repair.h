@@ -25,7 +25,8 @@ struct StoreForRepair {
   std::unique_ptr<engine::Store> store;
 };
 
-// Calls local::salvage_store() on a store that no process has open. The reports become findings.
+// Calls local::salvage_store() on a store that no process has open. Each repair that
+// salvage_store() reports becomes a finding.
 Status make_store_anew(const std::filesystem::path& folder, KeepFolder& keep, Findings& findings,
                        Whereabouts& whereabouts);
 
@@ -36,9 +37,9 @@ Status make_store_anew(const std::filesystem::path& folder, KeepFolder& keep, Fi
 Result<bool> repair_structure(StoreForRepair& repaired, KeepFolder& keep, Findings& findings,
                               Whereabouts& whereabouts);
 
-// Repairs the GridFS content of `databases` in a store whose structure is sound. Reports the place
-// that it has reached to `whereabouts`. Each repair, and each bucket that is too damaged to repair,
-// becomes a finding. Fails for other errors.
+// Repairs the GridFS content of `databases` in a store whose structure is sound. Tells
+// `whereabouts` the name of each bucket before the repair of the bucket. Each repair, and each
+// bucket that is too damaged to repair, becomes a finding. Fails for other errors.
 Status repair_content(RepairContext& context, const std::vector<std::string>& databases,
                       Whereabouts& whereabouts);
 
