@@ -207,12 +207,11 @@ Result<SaslReply> AccessControl::proceed(const Client& client, int32_t conversat
   const UserName name{exchange->scram.user(), exchange->database};
   const std::string_view mechanism = mechanism_name(exchange->scram.mechanism());
   GM_ASSIGN(const std::string answer, prove(client, *exchange, payload));
-  GM_ASSIGN(const std::optional<User> user, users_.find(name));
-  if (!user) {
+  GM_ASSIGN(const bool exists, log_in(client, name));
+  if (!exists) {
     return fail(refuse(client, mechanism, name, exchange->attempt, "the user has been dropped"));
   }
   throttle_.succeeded(exchange->attempt);
-  log_in(client, *user);
   const bool done = exchange->skip_empty_exchange;
   if (!done) {
     const MutexLock lock(mutex_);
@@ -233,21 +232,28 @@ Result<UserName> AccessControl::log_in_by_certificate(const Client& client,
   if (!given.empty() && given != subject) {
     return refused("the certificate is not that of " + in_quotes(given));
   }
-  GM_ASSIGN(const std::optional<User> user, users_.find(name));
-  if (!user) return refused("there is no such user");
-  log_in(client, *user);
+  GM_ASSIGN(const bool exists, log_in(client, name));
+  if (!exists) return refused("there is no such user");
   return name;
 }
 
-void AccessControl::log_in(const Client& client, const User& user) {
-  log::info("log-in of {} from {}", shown(user.name), client.peer().address);
-  const UserDigest digest = digest_of_user(account_of(user.name)).value_or(UserDigest{});
+Result<bool> AccessControl::log_in(const Client& client, const UserName& name) {
+  // Must come before the read. If users change after the read, the client's rights are read again.
+  const uint64_t version = [&] {
+    const MutexLock lock(mutex_);
+    return version_;
+  }();
+  GM_ASSIGN(const std::optional<User> user, users_.find(name));
+  if (!user) return false;
+  log::info("log-in of {} from {}", shown(name), client.peer().address);
+  const UserDigest digest = digest_of_user(account_of(name)).value_or(UserDigest{});
   const MutexLock lock(mutex_);
   Login& login = logins_[client.id()];
-  login.identity = Identity{user.name, user.roles};
+  login.identity = Identity{name, user->roles};
   login.digest = digest;
-  login.permissions = Permissions(user.roles);
-  login.version = version_;
+  login.permissions = Permissions(user->roles);
+  login.version = version;
+  return true;
 }
 
 void AccessControl::log_out(const Client& client) {

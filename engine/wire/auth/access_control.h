@@ -114,7 +114,7 @@ class AccessControl : public Authorizer {
     std::optional<Identity> identity;
     UserDigest digest{};  // the digest of the identity's user
     Permissions permissions;
-    uint64_t version = 0;  // version_ at the time when the permissions were read
+    uint64_t version = 0;  // version_ before the permissions were read
   };
 
   std::vector<ScramMechanism> mechanisms_of(const UserName& name,
@@ -122,7 +122,8 @@ class AccessControl : public Authorizer {
   // Returns the client's log-in and rights. Reads them from the store again if users have changed.
   Result<std::optional<Login>> current_login(const Client& client) const GM_EXCLUDES(mutex_);
   Status may_make_first_user(const Client& client, const Command& command) const;
-  void log_in(const Client& client, const User& user) GM_EXCLUDES(mutex_);
+  // Reads the user from the store and logs the client in. Returns false if there is no such user.
+  Result<bool> log_in(const Client& client, const UserName& name) GM_EXCLUDES(mutex_);
   // Logs and counts a failed log-in, and returns the error for the client.
   Error refuse(const Client& client, std::string_view mechanism, const UserName& name,
                const LoginThrottle::Attempt& attempt, const std::string& reason);
