@@ -16,10 +16,6 @@ bson::Document field_is(std::string_view name, std::string_view value) {
   return std::move(builder).finish();
 }
 
-tl::unexpected<Error> not_found(const UserName& name) {
-  return fail(kUserNotFound, "User '" + name.name + "@" + name.database + "' not found");
-}
-
 std::string text_of(bson::View document, std::string_view name) {
   const std::optional<bson::ValueView> value = document.find(name);
   return value && value->type() == bson::Type::kString ? std::string(value->as_string())
@@ -188,11 +184,17 @@ Status UserDirectory::create(const User& user) {
   });
 }
 
-Status UserDirectory::replace(const User& user) {
+Status UserDirectory::update(const UserName& name, const std::function<Status(User&)>& apply) {
   return change(store_, [&](engine::Collection& users, engine::Transaction& transaction) -> Status {
-    const bson::Document filter = field_is("_id", user.name.id());
-    GM_ASSIGN(const engine::UpdateResult result, users.update(transaction, filter, user.to_bson()));
-    if (result.matched == 0) return not_found(user.name);
+    const bson::Document filter = field_is("_id", name.id());
+    GM_ASSIGN(const std::optional<bson::View> found, users.find_one(transaction, filter));
+    std::optional<User> user = found ? User::from_bson(*found) : std::nullopt;
+    if (!user) {
+      return fail(kUserNotFound,
+                  "Could not find user \"" + name.name + "\" for db \"" + name.database + "\"");
+    }
+    GM_TRY(apply(*user));
+    GM_TRY(users.update(transaction, filter, user->to_bson()));
     return {};
   });
 }
@@ -201,7 +203,9 @@ Status UserDirectory::drop(const UserName& name) {
   return change(store_, [&](engine::Collection& users, engine::Transaction& transaction) -> Status {
     const bson::Document filter = field_is("_id", name.id());
     GM_ASSIGN(const int64_t removed, users.remove(transaction, filter, false));
-    if (removed == 0) return not_found(name);
+    if (removed == 0) {
+      return fail(kUserNotFound, "User '" + name.name + "@" + name.database + "' not found");
+    }
     return write_schema(store_, transaction);
   });
 }

@@ -9,6 +9,7 @@
 // object, no other thread may use it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -82,8 +83,11 @@ class UserDirectory {
   // The changes below are durable on return. create() fails with Location51003 if the user exists
   // already.
   Status create(const User& user);
-  // replace() and drop() fail with UserNotFound (11) if the user does not exist.
-  Status replace(const User& user);
+  // Reads the user, lets `apply` change it, and writes it, all in one transaction, so that
+  // concurrent changes do not undo each other. Changes nothing if `apply` fails. `apply` must be
+  // quick and must not use the store. update() and drop() fail with UserNotFound (11) if the user
+  // does not exist.
+  Status update(const UserName& name, const std::function<Status(User&)>& apply);
   Status drop(const UserName& name);
   // Adds or replaces all of `users`. Changes nothing if it fails. With `drops_others`, also removes
   // all other users of `database`, or of every database if `database` is nullopt.

@@ -3,7 +3,10 @@
 // Source: MongoDB manual, "User Management Commands".
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/wire/auth/access_control.h"
 #include "engine/wire/auth/digest.h"
@@ -89,20 +92,35 @@ Result<PasswordChange> read_password(Arguments& arguments) {
   return change;
 }
 
-Status set_credentials(User& user, const PasswordChange& change) {
-  user.credentials.clear();
+using Credentials = std::map<ScramMechanism, ScramCredentials>;
+
+// Takes some milliseconds, so this must not be called within a transaction.
+Result<Credentials> credentials_of(const UserName& name, const PasswordChange& change) {
+  Credentials credentials;
   for (const ScramMechanism mechanism : change.mechanisms) {
     if (!change.is_digest) {
-      GM_ASSIGN(user.credentials[mechanism],
-                make_credentials(mechanism, user.name.name, *change.password));
+      GM_ASSIGN(credentials[mechanism], make_credentials(mechanism, name.name, *change.password));
     } else if (mechanism == ScramMechanism::kSha1) {
-      GM_ASSIGN(user.credentials[mechanism], credentials_of_digest(*change.password));
+      GM_ASSIGN(credentials[mechanism], credentials_of_digest(*change.password));
     } else {
       return fail(ErrorCode::kBadValue,
                   "Use of SCRAM-SHA-256 requires undigested passwords: mechanisms must be "
                   "['SCRAM-SHA-1'] or digestPassword true");
     }
   }
+  return credentials;
+}
+
+Status keep_mechanisms(Credentials& credentials, const std::vector<ScramMechanism>& kept) {
+  for (const ScramMechanism mechanism : kept) {
+    if (!credentials.contains(mechanism)) {
+      return fail(ErrorCode::kBadValue,
+                  "mechanisms field must be a subset of previously set mechanisms");
+    }
+  }
+  std::erase_if(credentials, [&](const auto& entry) {
+    return std::find(kept.begin(), kept.end(), entry.first) == kept.end();
+  });
   return {};
 }
 
@@ -116,15 +134,6 @@ Status refuse_restrictions(Arguments& arguments) {
 Status check_database(const UserName& name) {
   if (name.database != "local") return {};
   return fail(ErrorCode::kBadValue, "Cannot create users in the local database");
-}
-
-Result<User> find_user(Call& call, const UserName& name) {
-  GM_ASSIGN(std::optional<User> user, call.state().access().users().find(name));
-  if (!user) {
-    return fail(kUserNotFound,
-                "Could not find user \"" + name.name + "\" for db \"" + name.database + "\"");
-  }
-  return *std::move(user);
 }
 
 Status changed(Call& call, Status status) {
@@ -155,7 +164,9 @@ Status run_create_user(Call& call, bson::Builder&) {
   GM_ASSIGN(user.uuid, random_uuid());
   user.roles = *roles;
   user.custom_data = bson::Document(custom_data);
-  if (!user.is_external) GM_TRY(set_credentials(user, password));
+  if (!user.is_external) {
+    GM_ASSIGN(user.credentials, credentials_of(user.name, password));
+  }
   return changed(call, call.state().access().users().create(user));
 }
 
@@ -163,7 +174,7 @@ Status run_update_user(Call& call, bson::Builder&) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const UserName name, read_user(call));
   const bool mechanisms_given = call.request().body.find("mechanisms").has_value();
-  GM_ASSIGN(PasswordChange password, read_password(arguments));
+  GM_ASSIGN(const PasswordChange password, read_password(arguments));
   GM_ASSIGN(const std::optional<std::vector<Role>> roles, read_roles(call));
   GM_ASSIGN(const std::optional<bson::View> custom_data, arguments.document("customData"));
   GM_TRY(refuse_restrictions(arguments));
@@ -171,28 +182,25 @@ Status run_update_user(Call& call, bson::Builder&) {
   if (!password.password && !roles && !custom_data && !mechanisms_given) {
     return fail(ErrorCode::kBadValue, "Must specify at least one field to update in updateUser");
   }
-  GM_ASSIGN(User user, find_user(call, name));
+  std::optional<Credentials> credentials;
   if (password.password) {
-    if (user.is_external) {
+    if (name.database == kExternal) {
       return fail(ErrorCode::kBadValue,
                   "Cannot set the password for users defined on the '$external' database");
     }
-    GM_TRY(set_credentials(user, password));
-  } else if (mechanisms_given) {
-    for (const ScramMechanism mechanism : password.mechanisms) {
-      if (!user.credentials.contains(mechanism)) {
-        return fail(ErrorCode::kBadValue,
-                    "mechanisms field must be a subset of previously set mechanisms");
-      }
-    }
-    std::erase_if(user.credentials, [&](const auto& entry) {
-      return std::find(password.mechanisms.begin(), password.mechanisms.end(), entry.first) ==
-             password.mechanisms.end();
-    });
+    GM_ASSIGN(credentials, credentials_of(name, password));
   }
-  if (roles) user.roles = *roles;
-  if (custom_data) user.custom_data = bson::Document(*custom_data);
-  return changed(call, call.state().access().users().replace(user));
+  const auto apply = [&](User& user) -> Status {
+    if (credentials) {
+      user.credentials = *credentials;
+    } else if (mechanisms_given) {
+      GM_TRY(keep_mechanisms(user.credentials, password.mechanisms));
+    }
+    if (roles) user.roles = *roles;
+    if (custom_data) user.custom_data = bson::Document(*custom_data);
+    return {};
+  };
+  return changed(call, call.state().access().users().update(name, apply));
 }
 
 Status run_drop_user(Call& call, bson::Builder&) {
@@ -218,9 +226,11 @@ Status change_roles(Call& call, void (*apply)(std::vector<Role>& roles, const Ro
     return fail(ErrorCode::kBadValue,
                 std::string(call.command().name) + " command requires a non-empty \"roles\" array");
   }
-  GM_ASSIGN(User user, find_user(call, name));
-  for (const Role& role : *roles) apply(user.roles, role);
-  return changed(call, call.state().access().users().replace(user));
+  const auto apply_all = [&](User& user) -> Status {
+    for (const Role& role : *roles) apply(user.roles, role);
+    return {};
+  };
+  return changed(call, call.state().access().users().update(name, apply_all));
 }
 
 Status run_grant_roles(Call& call, bson::Builder&) {

@@ -16,20 +16,29 @@
 namespace gridmount::wire {
 namespace {
 
+using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 const UserName kAnn{"CN=ann", "$external"};
 
-// Runs `then` once, when a user has been read: the reader then has its snapshot.
+// Runs each of the functions once. `after_snapshot` runs when a user is read: the reader then has
+// its snapshot.
 class StoreWithPause : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
   Result<std::unique_ptr<engine::Snapshot>> snapshot() override {
     Result<std::unique_ptr<engine::Snapshot>> made = inner().snapshot();
-    if (then) std::exchange(then, nullptr)();
+    if (after_snapshot) std::exchange(after_snapshot, nullptr)();
     return made;
   }
-  std::function<void()> then;
+  Result<std::unique_ptr<engine::Transaction>> begin(engine::TransactionKind kind) override {
+    if (before_transaction) std::exchange(before_transaction, nullptr)();
+    return inner().begin(kind);
+  }
+  std::function<void()> after_snapshot;
+  std::function<void()> before_transaction;
 };
 
 class UserChangeTest : public ServiceTest {
@@ -61,7 +70,7 @@ class UserChangeTest : public ServiceTest {
 };
 
 TEST_F(UserChangeTest, UserDroppedDuringLogIn_IsNotLoggedIn) {
-  pausing_->then = [&] {
+  pausing_->after_snapshot = [&] {
     EXPECT_TRUE(access_->users().drop(kAnn).has_value());
     access_->users_changed();
   };
@@ -71,17 +80,45 @@ TEST_F(UserChangeTest, UserDroppedDuringLogIn_IsNotLoggedIn) {
 }
 
 TEST_F(UserChangeTest, RolesRevokedDuringLogIn_AreGone) {
-  pausing_->then = [&] {
-    User ann;
-    ann.name = kAnn;
-    ann.is_external = true;
-    EXPECT_TRUE(access_->users().replace(ann).has_value());
+  const auto revoke_all = [](User& user) -> Status {
+    user.roles.clear();
+    return {};
+  };
+  pausing_->after_snapshot = [&] {
+    EXPECT_TRUE(access_->users().update(kAnn, revoke_all).has_value());
     access_->users_changed();
   };
   EXPECT_TRUE(access_->log_in_by_certificate(ann_, "").has_value());
   ASSERT_TRUE(access_->identity(ann_).has_value());
   EXPECT_THAT(access_->identity(ann_)->roles, IsEmpty());
   EXPECT_FALSE(access_->can_list(ann_, "test"));
+}
+
+TEST_F(UserChangeTest, ChangesAtTheSameTime_AllTakeEffect) {
+  Service service(*pausing_, {});
+  const auto run = [&](std::string_view command) {
+    const Outcome outcome = service.handle(client(), {doc(command), "shop", {}, false});
+    EXPECT_EQ(field(std::get<bson::Document>(outcome), "ok"), "1.0") << command;
+  };
+  run(R"({"createUser": "bob", "pwd": "one", "roles": ["read", "dbAdmin"]})");
+  for (const char* const command :
+       {R"({"grantRolesToUser": "bob", "roles": ["userAdmin"]})",
+        R"({"revokeRolesFromUser": "bob", "roles": ["dbAdmin"]})",
+        R"({"updateUser": "bob", "customData": {"a": 1}})", R"({"updateUser": "bob", "pwd": "x"})",
+        R"({"updateUser": "bob", "mechanisms": ["SCRAM-SHA-256"]})"}) {
+    run(R"({"grantRolesToUser": "bob", "roles": ["readWrite"]})");
+    pausing_->before_transaction = [&] {
+      run(R"({"revokeRolesFromUser": "bob", "roles": ["readWrite"]})");
+    };
+    run(command);
+    const Result<std::optional<User>> bob = access_->users().find({"bob", "shop"});
+    ASSERT_TRUE(bob.has_value() && bob->has_value());
+    EXPECT_THAT((*bob)->roles, Not(Contains(Role{"readWrite", "shop"}))) << command;
+  }
+  const Result<std::optional<User>> bob = access_->users().find({"bob", "shop"});
+  EXPECT_THAT((*bob)->roles, ElementsAre(Role{"read", "shop"}, Role{"userAdmin", "shop"}));
+  EXPECT_EQ((*bob)->credentials.size(), 1u);
+  EXPECT_FALSE((*bob)->custom_data.view().empty());
 }
 
 }  // namespace
