@@ -26,6 +26,7 @@
 #include "engine/local/local_store.h"
 #include "engine/local/storage/ascending_cursor.h"
 #include "engine/local/storage/overflow_page.h"
+#include "engine/query/interruption.h"
 
 namespace gridmount::local {
 namespace {
@@ -83,7 +84,8 @@ class StructureCheck {
                        "; 'gridstore compact' frees them"));
   }
 
-  // Returns the reply of `validate` for one collection.
+  // Returns the reply of `validate` for one collection. Fails with the error of an interruption
+  // (engine/query/interruption.h).
   Result<bson::Document> validate(const CollectionMetadata& metadata) {
     GM_TRY(check_collection(metadata));
     record_left_out();
@@ -194,6 +196,7 @@ class StructureCheck {
     OverflowPages pages =
         OverflowPages::of(read_view_.shared_trees(), trees_.tree(metadata.records));
     while (true) {
+      GM_TRY(query::check_interruption());
       GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
       if (!record) break;
       if (is_of_patches(record->key)) {
@@ -362,6 +365,7 @@ class StructureCheck {
     AscendingCursor cursor(read_view_.shared_trees(), trees_.tree(index.keyspace));
     cursor.set_range(keyspace_prefix(index.keyspace), keyspace_end(index.keyspace));
     while (true) {
+      GM_TRY(query::check_interruption());
       GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
       if (!entry) return {};
       GM_TRY(visit(*entry));

@@ -350,6 +350,12 @@ TEST_F(CollectionCommands, Sizes_Commands_TellThem) {
   EXPECT_THAT(field(run(R"({"insert": "v", "documents": [{}]})"), "writeErrors.0.code"), "166");
 }
 
+TEST_F(CollectionCommands, Validate_OfALargeCollection_EndsAfterMaxTime) {
+  insert_numbered("c", 20'000);
+  EXPECT_EQ(bad(R"({"validate": "c", "maxTimeMS": 1})"), "50: operation exceeded time limit");
+  EXPECT_EQ(good(R"({"validate": "c", "maxTimeMS": 600000})", "test", "nrecords"), "20000");
+}
+
 TEST_F(CollectionCommands, Compact_AfterRemovals_GivesSpaceBack) {
   const std::string text(10'000, 'x');
   for (int i = 0; i < 200; ++i) insert("c", R"([{"text": ")" + text + R"("}])");
