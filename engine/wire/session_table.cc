@@ -22,13 +22,24 @@ void SessionTable::touch(const SessionId& id, const SessionOwner& owner, Time no
   if (found == sessions_.end()) {
     make_room_for(owner.account);
     found = sessions_.emplace(key, Session{owner.account, now}).first;
-  } else {
-    by_use_.erase({found->second.last_use, key});
-    by_account_[found->second.account].erase({found->second.last_use, key});
-    found->second.last_use = now;
   }
+  set_last_use(found, now);
+}
+
+void SessionTable::refresh(const SessionId& id, const UserDigest& user, Time now) {
+  const MutexLock lock(mutex_);
+  const auto found = sessions_.find({id, user});
+  if (found != sessions_.end()) set_last_use(found, now);
+}
+
+void SessionTable::set_last_use(Sessions::iterator session, Time now) {
+  const auto& [key, value] = *session;
+  ByUse& of_account = by_account_[value.account];
+  by_use_.erase({value.last_use, key});
+  of_account.erase({value.last_use, key});
+  session->second.last_use = now;
   by_use_.emplace(now, key);
-  by_account_[found->second.account].emplace(now, key);
+  of_account.emplace(now, key);
 }
 
 void SessionTable::make_room_for(const std::string& account) {

@@ -43,6 +43,8 @@ class SessionTable {
   // Records a use of the session, and adds the session if it is not in the table. A session belongs
   // to the account that has used it first.
   void touch(const SessionId& id, const SessionOwner& owner, Time now) GM_EXCLUDES(mutex_);
+  // Records a use of the session if it is in the table.
+  void refresh(const SessionId& id, const UserDigest& user, Time now) GM_EXCLUDES(mutex_);
   // Removes the sessions that match the pattern.
   void end(const SessionPattern& pattern) GM_EXCLUDES(mutex_);
   // Returns true if this session of `owner.user` is in the table and belongs to an account other
@@ -66,6 +68,7 @@ class SessionTable {
                                                  // first
 
   void make_room_for(const std::string& account) GM_REQUIRES(mutex_);
+  void set_last_use(Sessions::iterator session, Time now) GM_REQUIRES(mutex_);
   // Removes a session, and returns the next one.
   Sessions::iterator remove(Sessions::iterator session) GM_REQUIRES(mutex_);
 

@@ -72,9 +72,17 @@ Result<std::vector<SessionPattern>> read_sessions(Call& call, std::string_view a
   return sessions;
 }
 
+// A session of another user is not added to the table: this client does not belong to its account.
 Status run_refresh_sessions(Call& call, bson::Builder&) {
   GM_ASSIGN(const std::vector<SessionPattern> sessions, read_sessions(call, "impersonate"));
-  for (const SessionPattern& session : sessions) call.touch_session(*session.id);
+  const UserDigest own = call.state().access().session_owner(call.client()).user;
+  for (const SessionPattern& session : sessions) {
+    if (*session.user == own) {
+      call.touch_session(*session.id);
+    } else {
+      call.state().sessions().refresh(*session.id, *session.user, call.operation().begin);
+    }
+  }
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -348,6 +349,24 @@ TEST_F(SessionRightsTest, EndSessions_EndsThoseOfTheOwnUser_AlsoIfAnotherHasUsed
     EXPECT_EQ(left_after(*bob_, of_ann, "13"), "ann bob ") << command;
     EXPECT_EQ(left_after(*root_, of_ann, "13"), "ann bob ") << command;
   }
+}
+
+TEST_F(SessionRightsTest, RefreshSessions_OfAnotherUser_KeepsTheSessionOfThatUser) {
+  const std::string lsid = R"("lsid": {)" + std::string(kId) + "}";
+  const std::string find =
+      R"({"find": "many", "batchSize": 1, "noCursorTimeout": true, )" + lsid + "}";
+  const int64_t anns = cursor_id(run_as(*ann_, find, "a"));
+  const int64_t bobs = cursor_id(run_as(*bob_, find, "b"));
+  const auto idle_since = std::chrono::steady_clock::now();
+  // Clients without a connection over TCP have every privilege.
+  good(R"({"refreshSessions": [{)" + std::string(kId) + ", " + uid_of("a") + "}]}", "admin");
+  service().expire(idle_since + ServiceOptions().session_idle_max);
+  const auto more = [&](int64_t id) {
+    return R"({"getMore": {"$numberLong": ")" + std::to_string(id) +
+           R"("}, "collection": "many", )" + lsid + "}";
+  };
+  EXPECT_EQ(code(*ann_, more(anns), "a"), "ok");
+  EXPECT_EQ(code(*bob_, more(bobs), "b"), "43");
 }
 
 // Without authentication, sessions belong to nobody.
