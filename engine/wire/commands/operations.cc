@@ -106,7 +106,8 @@ Status run_profile(Call& call, bson::Builder& reply) {
   const bool asks_alone = *level == -1 && !slow && !rate && !filter;
   if (asks_alone) return {};
   if (*level >= 0) settings.level = static_cast<int>(*level);
-  if (slow) settings.slow = std::chrono::milliseconds(*slow);
+  // As on servers, `slowms` has 32 bits: 2^31 makes every operation slow.
+  if (slow) settings.slow = std::chrono::milliseconds(static_cast<int32_t>(*slow));
   if (rate) settings.sample_rate = *rate->number();
   if (filter) settings.filter = *filter;
   GM_TRY(state.profiler().set(database, settings));

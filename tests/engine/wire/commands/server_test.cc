@@ -201,6 +201,21 @@ TEST_F(ServerCommands, Profile_Filter_DecidesAtLevelOne) {
   EXPECT_EQ(code_of(R"({"profile": 1, "filter": {"$odd": 1}})"), 2);
 }
 
+// The values are those that a server answers.
+TEST_F(ServerCommands, Profile_SlowMs_Has32Bits) {
+  for (const auto& [given, kept] :
+       {std::pair("2147483647", "2147483647"), std::pair("2147483648", "-2147483648"),
+        std::pair("9223372036854775807", "-1"), std::pair("-9223372036854775808", "0"),
+        std::pair("1099511627776", "0")}) {
+    good(R"({"profile": 0, "slowms": {"$numberLong": ")" + std::string(given) + R"("}})");
+    EXPECT_EQ(good(R"({"profile": -1})", "test", "slowms"), kept);
+  }
+  insert_numbered("c", 1);
+  good(R"({"profile": 1, "slowms": {"$numberLong": "2147483648"}})");
+  good(R"({"find": "c"})");
+  EXPECT_THAT(find("system.profile", R"({"op": "query"})"), SizeIs(1));
+}
+
 TEST_F(ServerCommands, Profile_LevelTwo_RecordsCommands) {
   EXPECT_EQ(good(R"({"profile": -1})"), R"({ "was" : 0, "slowms" : 100, "sampleRate" : 1.0 })");
   EXPECT_EQ(good(R"({"profile": 2, "slowms": 50})", "test", "was"), "0");
