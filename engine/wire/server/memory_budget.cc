@@ -59,14 +59,19 @@ bool MemoryBudget::acquire_within(Reservation& reservation, size_t bytes,
     }
     if (wait->is_over) return true;
   }
-  const MutexLock lock(mutex_);
-  const auto found = std::find_if(queue_.begin(), queue_.end(), [&](const Waiter& waiter) {
-    return waiter.reservation == &reservation;
-  });
-  // The reservation has received the bytes in the meantime.
-  if (found == queue_.end()) return true;
-  queue_.erase(found);
-  waiting_.store(queue_.size(), std::memory_order_relaxed);
+  std::deque<Waiter> ready;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = std::find_if(queue_.begin(), queue_.end(), [&](const Waiter& waiter) {
+      return waiter.reservation == &reservation;
+    });
+    // The reservation has received the bytes in the meantime.
+    if (found == queue_.end()) return true;
+    queue_.erase(found);
+    // Others behind it may need fewer bytes.
+    ready = grant();
+  }
+  for (const Waiter& waiter : ready) waiter.granted();
   return false;
 }
 

@@ -60,6 +60,25 @@ TEST(MemoryBudget, NothingAsked_WaitsOnlyWhileItIsUsedUp) {
   EXPECT_TRUE(was_granted);
 }
 
+TEST(MemoryBudget, WaiterThatGivesUp_LetsOthersPass) {
+  MemoryBudget budget(100'000);
+  MemoryBudget::Reservation first;
+  MemoryBudget::Reservation overdraws;
+  MemoryBudget::Reservation gives_up;
+  MemoryBudget::Reservation waits;
+  EXPECT_TRUE(budget.acquire(first, 60'000, [] {}));
+  EXPECT_FALSE(budget.acquire(overdraws, 60'000, [] {}));
+  budget.release(first);
+  bool was_granted = false;
+  std::thread patient(
+      [&] { EXPECT_FALSE(budget.acquire_within(gives_up, 50'000, milliseconds(300))); });
+  while (!budget.is_waited_for()) std::this_thread::yield();
+  EXPECT_FALSE(budget.acquire(waits, 30'000, [&] { was_granted = true; }));
+  patient.join();
+  EXPECT_TRUE(was_granted);
+  EXPECT_FALSE(budget.is_waited_for());
+}
+
 TEST(MemoryBudget, Stopped_GrantsAll) {
   MemoryBudget budget(1000);
   MemoryBudget::Reservation reservations[4];
