@@ -302,13 +302,8 @@ void append_explain_footer(Call& call, bson::View command, bson::Builder& reply)
       .append("port", int32_t{port_of(call.state())});
   reply.append("version", call.state().options().version).append("gitVersion", "").close();
   reply.open_document("serverParameters");
-  const uint64_t sort_bytes = call.state().options().operation_bytes_max;
-  constexpr std::string_view kSortBytes = "internalQueryMaxBlockingSortMemoryUsageBytes";
-  if (sort_bytes <= INT32_MAX) {
-    reply.append(kSortBytes, static_cast<int32_t>(sort_bytes));
-  } else {
-    reply.append(kSortBytes, static_cast<int64_t>(sort_bytes));
-  }
+  bson::append_count(reply, "internalQueryMaxBlockingSortMemoryUsageBytes",
+                     static_cast<int64_t>(call.state().options().operation_bytes_max));
   reply.close();
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "engine/bson/count.h"
 #include "engine/bson/number.h"
 #include "engine/wire/auth/user.h"
 #include "engine/wire/call.h"
@@ -62,7 +63,7 @@ const Parameter kParameters[] = {
      }},
     {"internalQueryMaxBlockingSortMemoryUsageBytes",
      [](Service::State& state, std::string_view name, bson::Builder& out) {
-       out.append(name, static_cast<int32_t>(state.options().operation_bytes_max));
+       bson::append_count(out, name, static_cast<int64_t>(state.options().operation_bytes_max));
      }},
     {"localLogicalSessionTimeoutMinutes",
      [](Service::State& state, std::string_view name, bson::Builder& out) {

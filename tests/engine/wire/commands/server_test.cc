@@ -201,6 +201,15 @@ TEST_F(ServerCommands, Profile_Filter_DecidesAtLevelOne) {
   EXPECT_EQ(code_of(R"({"profile": 1, "filter": {"$odd": 1}})"), 2);
 }
 
+TEST_F(ServerCommands, SortMemory_Above32Bits_IsToldWhole) {
+  restart({.operation_bytes_max = uint64_t{3} << 30});
+  constexpr const char* kName = "internalQueryMaxBlockingSortMemoryUsageBytes";
+  EXPECT_EQ(good(R"({"getParameter": 1, ")" + std::string(kName) + R"(": 1})", "admin", kName),
+            "3221225472");
+  EXPECT_EQ(good(R"({"explain": {"find": "c"}})", "test", std::string("serverParameters.") + kName),
+            "3221225472");
+}
+
 // The values are those that a server answers.
 TEST_F(ServerCommands, Profile_SlowMs_Has32Bits) {
   for (const auto& [given, kept] :
