@@ -128,17 +128,28 @@ void Profiler::run() {
   }
 }
 
+// Leaves out the operations that cannot be written. But in a store where a failed write ends the
+// transaction, none of the operations are then written.
 void Profiler::write(std::deque<Operation>& operations) {
+  const bool continues = store_.capabilities().continues_after_failed_writes;
+  size_t left_out = 0;
+  Status first_failure;
   const auto write_all = [&]() -> Status {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
     for (const Operation& operation : operations) {
-      GM_TRY(write_to(store_, *transaction, operation));
+      Status written = write_to(store_, *transaction, operation);
+      if (written) continue;
+      if (!continues) return written;
+      if (left_out++ == 0) first_failure = std::move(written);
     }
     return transaction->commit();
   };
   if (const Status written = write_all(); !written) {
     log::warn("the profiler could not write {} operations: {}", operations.size(),
               written.error().message());
+  } else if (left_out > 0) {
+    log::warn("the profiler could not write {} operations: {}", left_out,
+              first_failure.error().message());
   }
 }
 

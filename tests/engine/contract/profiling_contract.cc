@@ -44,6 +44,25 @@ TEST_P(StoreContract, Profiler_RecordsWhatItsLevelSays) {
   EXPECT_EQ(record(milliseconds(101)), 2);
 }
 
+TEST_P(StoreContract, Profiler_RecordThatCannotBeWritten_CostsNoOther) {
+  GM_NEEDS(continues_after_failed_writes);
+  Profiler profiler(store());
+  const auto record = [&](const std::string& database) {
+    profiling::Operation operation;
+    operation.op = "query";
+    operation.ns = {database, "people"};
+    operation.command = doc(R"({"find": "people"})");
+    profiler.record(std::move(operation));
+  };
+  // The profiler writes what is queued together, so it needs some time for the first records.
+  for (int i = 0; i < 1000; ++i) {
+    record("test");
+    record("not a name");
+  }
+  profiler.flush();
+  EXPECT_EQ(count("{}", "system.profile"), 1000);
+}
+
 // Source: MongoDB manual, "Database Profiler Output": keysExamined, docsExamined, planSummary.
 TEST_P(StoreContract, Observer_IsToldOfPlansAndWhatTheyRead) {
   GM_NEEDS(observers);
