@@ -62,9 +62,7 @@ Status DecoySecret::keep_stored() {
     GM_ASSIGN(const bool has_nobody, users_.never_had_any());
     if (has_nobody || store_.read_only()) return {};
     secret = value();
-    // Another thread may have stored the secret in the meantime. It has stored the same value.
-    const Status made = store_new(*secret);
-    if (!made && made.error().code() != ErrorCode::kDuplicateKey) return made;
+    GM_TRY(store_new(*secret));
   }
   const MutexLock lock(mutex_);
   value_ = *std::move(secret);
@@ -87,9 +85,18 @@ Status DecoySecret::store_new(const std::string& secret) {
   document.append("purpose", "decoys of users that do not exist");
   document.append("key", bson::Binary{0, reinterpret_cast<const uint8_t*>(secret.data()),
                                       static_cast<uint32_t>(secret.size())});
+  engine::UpdateOptions options;
+  options.upsert = true;
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
-  GM_TRY(keys_of(store_)->insert(*transaction, std::move(document).finish()));
-  return transaction->commit(engine::Durability::kDurable);
+  // Another thread may have stored the secret in the meantime. It has stored the same value.
+  GM_ASSIGN(const engine::UpdateResult result,
+            keys_of(store_)->update(*transaction, with_id().finish(), std::move(document).finish(),
+                                    options));
+  GM_TRY(transaction->commit(engine::Durability::kDurable));
+  if (result.modified > 0) {
+    log::warn("the stored secret of decoys was not binary and has been replaced");
+  }
+  return {};
 }
 
 Status DecoySecret::remove() {

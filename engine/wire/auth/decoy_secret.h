@@ -45,11 +45,13 @@ class DecoySecret {
   // log-ins removes it.
   std::string value() const GM_EXCLUDES(mutex_);
   // Stores the secret, unless the store already has one, has never had a user, or is read-only, or
-  // `is_kept` is false. Must be called after each change of users. Logs a failure. If no later call
-  // succeeds, the secret changes when the process is restarted.
+  // `is_kept` is false. Replaces a stored secret that is not binary, and logs this. Must be called
+  // after each change of users. Logs a failure. If no later call succeeds, the secret changes when
+  // the process is restarted.
   void keep() GM_EXCLUDES(mutex_);
 
  private:
+  // Returns nothing if there is no secret, or if it is not binary.
   Result<std::optional<std::string>> stored() const;
   Status store_new(const std::string& secret);
   Status keep_stored() GM_EXCLUDES(mutex_);

@@ -351,6 +351,15 @@ TEST_F(AuthenticationTest, Decoys_StayTheSameAfterARestart) {
   restart({.authentication = true});
   EXPECT_EQ(shown("nobody"), other);
 
+  // A secret that is not binary is replaced once.
+  good(R"({"update": "system.keys",
+           "updates": [{"q": {"_id": "decoyUsers"}, "u": {"$set": {"key": "text"}}}]})",
+       "admin");
+  restart({.authentication = true});
+  const std::string replaced = shown("nobody");
+  restart({.authentication = true});
+  EXPECT_EQ(shown("nobody"), replaced);
+
   // Without log-ins, everybody could read the secret, so the server removes it when it starts.
   restart({.authentication = false});
   make_user("bob", "read", "shop");
