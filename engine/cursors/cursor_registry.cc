@@ -1,8 +1,10 @@
 #include "engine/cursors/cursor_registry.h"
 
-#include <random>
+#include <cstring>
 #include <string>
 #include <utility>
+
+#include "engine/system/random.h"
 
 namespace gridmount::cursors {
 namespace {
@@ -13,10 +15,13 @@ tl::unexpected<Error> not_found(int64_t id) {
   return fail(ErrorCode::kCursorNotFound, "cursor id " + std::to_string(id) + " not found");
 }
 
-// Returns a random id, so that clients do not reach the cursors of others by counting.
-int64_t random_id() {
-  static thread_local std::mt19937_64 random{std::random_device()()};
-  return static_cast<int64_t>(random() >> 1) | 1;
+// Returns a random id. Clients must not be able to compute the ids of others from their own, so the
+// bytes come from the kernel.
+Result<int64_t> random_cursor_id() {
+  GM_ASSIGN(const system::RandomId bytes, system::random_id());
+  uint64_t id = 0;
+  std::memcpy(&id, bytes.data(), sizeof id);
+  return static_cast<int64_t>(id >> 1) | 1;
 }
 
 }  // namespace
@@ -87,7 +92,7 @@ Result<int64_t> CursorRegistry::open(engine::Namespace ns,
   waiting.options = options;
   waiting.snapshot = std::move(snapshot);
   waiting.cursor = std::move(cursor);
-  waiting.id = random_id();
+  GM_ASSIGN(waiting.id, random_cursor_id());
   GM_ASSIGN(int64_t id, read(waiting, limits, sink));
   if (id == 0) return id;
   if (waiting.snapshot) GM_TRY(waiting.snapshot->pause());
@@ -101,7 +106,9 @@ Result<int64_t> CursorRegistry::open(engine::Namespace ns,
                 "there are " + std::to_string(waiting_.size()) +
                     " open cursors, which is the limit; read some to the end or kill some");
   }
-  while (by_id_.count(waiting.id) != 0) waiting.id = random_id();
+  while (by_id_.count(waiting.id) != 0) {
+    GM_ASSIGN(waiting.id, random_cursor_id());
+  }
   id = waiting.id;
   waiting_.push_back(std::move(waiting));
   by_id_[id] = std::prev(waiting_.end());

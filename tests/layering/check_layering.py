@@ -69,7 +69,7 @@ LAYERS = {
     },
     "engine": INTERFACE,
     "engine/aggregation": INTERFACE,
-    "engine/cursors": INTERFACE,
+    "engine/cursors": INTERFACE | {"engine/system"},
     "engine/profiling": INTERFACE,
     LOCAL_DOOR: INTERFACE,
     **{room: LOCAL | set(LOCAL_ROOMS[:number]) for number, room in enumerate(LOCAL_ROOMS)},
