@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <exception>
 #include <system_error>
 #include <utility>
 
@@ -73,7 +74,13 @@ void Acceptor::accept_some() {
     FileDescriptor socket(
         ::accept4(listening_.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (socket.is_open()) {
-      accept_(std::move(socket));
+      try {
+        accept_(std::move(socket));
+      } catch (const std::exception& error) {
+        // In practice an allocation has failed.
+        log::warn("{}: a connection cannot be served: {}", name_, error.what());
+        return rest();
+      }
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       break;
     } else if (!is_of_one_connection(errno)) {
