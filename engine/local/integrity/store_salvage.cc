@@ -180,7 +180,7 @@ class StoreSalvage : private PageVisitor {
     if (!owner->second.collection) return {};
     const bool in_place =
         found.certain && found.tree == tree_name(static_cast<int>(owner->second.keyspace.tree));
-    return owner->second.index == nullptr ? take_record(owner->second, entry, in_place)
+    return owner->second.index == nullptr ? take_record(owner->second, found, in_place)
                                           : take_index_entry(owner->second, entry, in_place);
   }
 
@@ -224,7 +224,8 @@ class StoreSalvage : private PageVisitor {
     return filler_.finish();
   }
 
-  Status take_record(const KeyspaceOwner& owner, const TreeEntry& entry, bool in_place) {
+  Status take_record(const KeyspaceOwner& owner, const Found& found, bool in_place) {
+    const TreeEntry& entry = found.entry;
     if (is_of_patches(entry.key) &&
         has_entry_checksum(owner.keyspace.tree, entry.key, entry.value)) {
       ++taken_;
@@ -239,9 +240,10 @@ class StoreSalvage : private PageVisitor {
       ++taken_;
       return put(number_of(owner.keyspace), entry, in_place);
     }
-    // Do not keep an entry that is not in place. If its page is damaged, the dump has the whole
-    // page.
-    if (!in_place) return {};
+    // If damaged() was called for the page of the entry, the dump has the whole page. It is called
+    // for damaged pages that a tree leads to.
+    const bool is_dumped = !found.certain && !found.tree.empty();
+    if (is_dumped) return {};
     const engine::Namespace& ns = owner.collection->ns;
     const std::string what = id ? record_name(entry.value, *id) : "a record";
     if (lines_.size() < kMaxProblems) {

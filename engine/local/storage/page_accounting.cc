@@ -162,12 +162,11 @@ void PageAccounting::show(const TreePage::Node& node, std::string_view tree, boo
   if (node.in_pages_of_its_own) {
     const auto first = read<uint64_t>(node.value);
     const uint64_t needed = lmdb::overflow_pages_needed(node.bytes, page_bytes_);
-    if (node.bytes > kValueBytesMax || first < 2 || first > last_page_ ||
-        needed > last_page_ - first + 1) {
-      return;
-    }
+    const bool exists = node.bytes <= kValueBytesMax && first >= 2 && first <= last_page_ &&
+                        needed <= last_page_ - first + 1;
     const uint8_t* const begin = map_ + first * page_bytes_ + lmdb::kPageHeaderBytes;
-    value = {reinterpret_cast<const char*>(begin), node.bytes};
+    value = exists ? std::string_view(reinterpret_cast<const char*>(begin), node.bytes)
+                   : std::string_view();
   }
   visited_ = visitor_->found({tree, certain, {node.key, value}});
 }

@@ -53,7 +53,7 @@ class PageVisitor {
     // branches are damaged.
     std::string_view tree;
     bool certain = false;  // true: the page is sound; false: the entry may be damaged
-    TreeEntry entry;
+    TreeEntry entry;       // the value is empty if its pages do not exist
   };
   struct Damaged {
     uint64_t page = 0;

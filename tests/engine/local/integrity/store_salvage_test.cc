@@ -233,6 +233,45 @@ TEST_F(StoreSalvage, BranchThatIsNoPage_LosesNothing) {
   EXPECT_GT(salvaged, 2U);
 }
 
+// The pages of these records are sound, so only the records tell that they are damaged.
+TEST_F(StoreSalvage, DamagedRecordBelowADamagedBranch_IsReportedAndKept) {
+  std::string bytes = sound_;
+  for (const size_t page : pages(kBranch)) {
+    bytes.replace(page * kPage + 8, kPage - 8, kPage - 8, '\xEE');
+  }
+  const std::string name = name_of(123);
+  for (size_t at = bytes.find(name); at != std::string::npos; at = bytes.find(name, at + 1)) {
+    bytes[at] = 'T';
+  }
+  put_data(bytes);
+  expect_salvaged();
+  EXPECT_EQ(missing(), std::set<int32_t>{123});
+  EXPECT_THAT(lines_, Contains(HasSubstr("test.c: removed the document with _id 123")));
+  EXPECT_THAT(removed_.bytes, HasSubstr("The document 123."));
+}
+
+TEST_F(StoreSalvage, RecordWhosePagesDoNotExist_IsReported) {
+  size_t lost = 0;
+  for (const size_t leaf : pages(kLeaf)) {
+    SCOPED_TRACE(leaf);
+    std::string bytes = sound_;
+    bool any = false;
+    for (size_t i = 0; !any && i < (number_at<uint16_t>(leaf * kPage + 12) - 16U) / 2; ++i) {
+      const size_t node = leaf * kPage + number_at<uint16_t>(leaf * kPage + 16 + 2 * i);
+      any = number_at<uint16_t>(node + 4) == 1;  // the value is in pages of its own
+      if (any) bytes[node + 8 + number_at<uint16_t>(node + 6) + 7] = '\x7F';
+    }
+    if (!any) continue;
+    put_data(bytes);
+    if (problems().empty()) continue;  // the page belongs to an older state
+    expect_salvaged();
+    EXPECT_EQ(missing().size(), 1U);
+    EXPECT_THAT(lines_, Contains(HasSubstr("test.c: removed record ")));
+    ++lost;
+  }
+  EXPECT_GT(lost, 0U);
+}
+
 TEST_F(StoreSalvage, LeafThatIsNoPage_LosesWhatItHad) {
   size_t lost = 0;
   const std::vector<size_t> leaves = pages(kLeaf);
