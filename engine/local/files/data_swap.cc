@@ -13,25 +13,31 @@
 #include "engine/local/files/lock_file.h"
 #include "engine/local/files/store_folder.h"
 #include "engine/system/file.h"
+#include "engine/system/system_error.h"
 
 namespace gridmount::local {
 namespace {
 
+// Returns whether link() sets this errno if the file cannot have hard links.
+bool has_no_links(int code) {
+  return code == EPERM || code == EOPNOTSUPP || code == ENOSYS || code == EMLINK;
+}
+
 // Gives data.mdb a second name, which stays until a user removes it. Returns an empty path if the
-// file system has no hard links. An earlier repair that was interrupted may already have made the
+// file cannot have hard links. An earlier repair that was interrupted may already have made the
 // second name.
-std::filesystem::path keep_data(const std::filesystem::path& folder) {
-  constexpr int kNamesTried = 100;
+Result<std::filesystem::path> keep_data(const std::filesystem::path& folder) {
   const std::filesystem::path data = folder / "data.mdb";
   std::filesystem::path kept = folder / "data.mdb.damaged";
-  for (int i = 2; i < kNamesTried; ++i) {
-    if (::link(data.c_str(), kept.c_str()) == 0) return kept;
-    if (errno != EEXIST) break;
+  for (int i = 2; ::link(data.c_str(), kept.c_str()) != 0; ++i) {
+    const int code = errno;
+    if (has_no_links(code)) return std::filesystem::path();
+    if (code != EEXIST) return fail(system::system_error(code, "linking " + kept.string()));
     std::error_code ignored;
     if (std::filesystem::equivalent(data, kept, ignored)) return kept;
     kept = folder / ("data.mdb.damaged." + std::to_string(i));
   }
-  return {};
+  return kept;
 }
 
 bool is_closed(const LockFile& owner) {
@@ -64,7 +70,9 @@ Status begin_swap(const std::filesystem::path& folder) {
 Result<std::filesystem::path> swap_copy(const std::filesystem::path& folder, OldData old) {
   std::filesystem::path kept;
   GM_TRY(system::remove_file(folder / "data.mdb-lock"));
-  if (old == OldData::kKept) kept = keep_data(folder);
+  if (old == OldData::kKept) {
+    GM_ASSIGN(kept, keep_data(folder));
+  }
   GM_TRY(system::rename_file(folder / kCopyFolder / "data.mdb", folder / "data.mdb"));
   GM_TRY(system::sync_folder(folder));
   std::error_code ignored;

@@ -21,9 +21,8 @@ Status begin_swap(const std::filesystem::path& folder);
 
 // Puts the copy's data file in place, and removes the rest of the copy. begin_swap() must have been
 // called, the store must be locked and marked as closed, and LMDB must not have it open. Returns
-// the path of the old data.mdb. The path is empty if `old` is kDropped, or if the file could not be
-// kept: for example, the file system has no hard links. After an error the copy stays, for
-// finish_swap().
+// the path of the old data.mdb. The path is empty if `old` is kDropped, or if the file was not kept
+// because it cannot have hard links. After an error the copy stays, for finish_swap().
 Result<std::filesystem::path> swap_copy(const std::filesystem::path& folder, OldData old);
 
 // Finishes a swap that was interrupted after begin_swap(), and keeps the old data. Returns whether

@@ -381,6 +381,8 @@ Result<RepairReport> salvage_store(const std::filesystem::path& folder,
   if (!kept.empty()) {
     lines.push_back("the damaged file is still there as " + kept.string() +
                     "; remove it when nothing is missing");
+  } else {
+    lines.emplace_back("the damaged file was not kept, because it cannot have a hard link");
   }
   for (const std::string& line : lines) options.repaired(line);
   report.repaired = lines.size();

@@ -3,14 +3,17 @@
 // kept.
 //
 // Method: single bits of leaves and branches are flipped, at places that a seed determines. A
-// failing run prints its seed. Other tests damage whole pages. GRIDMOUNT_SALVAGES sets the number
+// failing run prints its seed. Other tests damage whole pages. This program replaces link, so that
+// it can fail. GRIDMOUNT_SALVAGES sets the number
 // of flips (100, 20 in sanitized builds). GRIDMOUNT_TEST_SEED replays one of them.
 #include "engine/local/integrity/store_salvage.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -32,6 +35,18 @@
 #include "engine/local/open_store.h"
 #include "tests/engine/local/integrity/bit_flips.h"
 #include "tests/sanitized.h"
+
+namespace {
+
+int link_error = 0;  // errno of link()
+
+}  // namespace
+
+extern "C" int link(const char* from, const char* to) noexcept {
+  if (link_error == 0) return ::linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
+  errno = link_error;
+  return -1;
+}
 
 namespace gridmount::local {
 namespace {
@@ -424,6 +439,35 @@ TEST_F(StoreSalvage, NamesOfTheTrees_AreNotNeeded) {
     EXPECT_THAT(missing(), IsEmpty());
   }
   EXPECT_GT(salvaged, 0U);
+}
+
+// A user has removed none of the files that earlier repairs have kept.
+TEST_F(StoreSalvage, DamagedDataOfManyRepairs_IsKept) {
+  std::ofstream(data().string() + ".damaged");
+  for (int i = 2; i <= 120; ++i) std::ofstream(data().string() + ".damaged." + std::to_string(i));
+  expect_salvaged();
+  EXPECT_EQ(fs::file_size(data().string() + ".damaged.121"), sound_.size());
+  EXPECT_THAT(lines_, Contains(HasSubstr("data.mdb.damaged.121")));
+}
+
+TEST_F(StoreSalvage, DamagedDataWithoutHardLinks_IsReportedAsGone) {
+  link_error = EPERM;
+  const auto report = salvage();
+  link_error = 0;
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_THAT(lines_, Contains(HasSubstr("the damaged file was not kept")));
+  EXPECT_THAT(missing(), IsEmpty());
+}
+
+TEST_F(StoreSalvage, DamagedDataThatCannotBeKeptNow_StaysUntilTheNextRepair) {
+  link_error = ENOSPC;
+  const auto report = salvage();
+  link_error = 0;
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code(), ErrorCode::kOutOfDiskSpace);
+  EXPECT_EQ(read_data(), sound_);
+  expect_salvaged();
+  EXPECT_THAT(missing(), IsEmpty());
 }
 
 // Without the list of free pages, an older state cannot be distinguished from a lost page.
