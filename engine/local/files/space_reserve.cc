@@ -40,10 +40,11 @@ void SpaceReserve::fill() {
 }
 
 SpaceReserve::Room SpaceReserve::room() {
-  if (!file_.is_open() || Clock::now() < next_check_) return Room::kEnough;
+  const Room at_best = Clock::now() < scarce_until_ ? Room::kScarce : Room::kEnough;
+  if (!file_.is_open() || Clock::now() < next_check_) return at_best;
   const Result<struct statvfs> file_system = system::file_system_of(folder_);
   // Some remote file systems do not report their size.
-  if (!file_system || file_system->f_blocks == 0) return Room::kEnough;
+  if (!file_system || file_system->f_blocks == 0) return at_best;
   uint64_t bytes = system::free_bytes(*file_system);
   if (bytes >= kPlentyBytes) next_check_ = Clock::now() + kPlentyLasts;
   if (bytes_ < kBytes && bytes > 0) {
@@ -51,7 +52,7 @@ SpaceReserve::Room SpaceReserve::room() {
     fill();
     bytes -= std::min(bytes, bytes_ - had);
   }
-  if (bytes >= kScarceBytes && Clock::now() >= scarce_until_) return Room::kEnough;
+  if (bytes >= kScarceBytes) return at_best;
   return bytes >= kBytes ? Room::kScarce : Room::kNone;
 }
 
