@@ -484,9 +484,11 @@ class Database {
                                         bson::View changes) = 0;
   // Replaces the collection with a capped collection of the same name, as convertToCapped does. The
   // new collection has the newest documents that fit in `bytes`, which is rounded up to a multiple
-  // of 256, and only the index on _id. Fails with NamespaceNotFound, with
-  // CommandNotSupportedOnView, with Location51024 if `bytes` is less than 1 or more than 1 PiB, and
-  // with DataCorruptionDetected for a damaged document.
+  // of 256, and only the index on _id. It has the newest document even if this one does not fit.
+  // MongoDB's server drops even the newest one if it is more than twice as large as `bytes`, 4096
+  // bytes at least, and three times as large as the other documents together. Fails with
+  // NamespaceNotFound, with CommandNotSupportedOnView, with Location51024 if `bytes` is less than 1
+  // or more than 1 PiB, and with DataCorruptionDetected for a damaged document.
   virtual Status convert_to_capped(Transaction& transaction, std::string_view collection,
                                    int64_t bytes) = 0;
   // Reads the whole collection as `validate` does. Returns {ns, nrecords, nInvalidDocuments,

@@ -232,7 +232,8 @@ Status LocalDatabase::convert_to_capped(engine::Transaction& transaction,
             catalog.create(name, checked.document()));
   RecordId first = 0;
   {
-    // Find the first record to keep: the newest records are kept, as many as fit.
+    // Find the first record to keep: the newest records are kept, as many as fit. The newest record
+    // is kept even if it does not fit, as after an insert.
     int64_t room = checked.size_bytes;
     int64_t documents = checked.max_documents;
     RangeCursor cursor(read_view->shared_trees(), read_view->trees().tree(source->records));
@@ -248,7 +249,9 @@ Status LocalDatabase::convert_to_capped(engine::Transaction& transaction,
                 whole_document_of(read_view->trees(), name, source->records, id, record->value,
                                   Verify::kBounds, patched));
       room -= static_cast<int64_t>(document.size());
-      if (room < 0 || (checked.max_documents > 0 && documents-- == 0)) break;
+      --documents;
+      const bool fits = room >= 0 && (checked.max_documents == 0 || documents >= 0);
+      if (!fits && first != 0) break;
       first = id;
     }
   }

@@ -209,6 +209,16 @@ TEST_P(StoreContract, ConvertToCapped_KeepsTheNewest) {
   EXPECT_THAT(options.convert_to_capped("none", 512), FailedWith(ErrorCode::kNamespaceNotFound));
 }
 
+TEST_P(StoreContract, ConvertToCapped_KeepsTheNewestEvenIfItDoesNotFit) {
+  OPTIONS_OF_TEST();
+  insert(R"({"_id": 1})");
+  insert(R"({"_id": 2, "s": ")" + std::string(2000, 'x') + "\"}");
+  EXPECT_THAT(options.convert_to_capped("c", 512), Succeeded());
+  EXPECT_THAT(ids("{}"), ElementsAre("2"));
+  insert(R"({"_id": 3})");
+  EXPECT_THAT(ids("{}"), ElementsAre("3"));
+}
+
 TEST_P(StoreContract, Validator_RefusesWhatDoesNotMatch) {
   OPTIONS_OF_TEST();
   EXPECT_THAT(options.create("c", R"({"validator": {"phone": {"$type": "string"}}})"), Succeeded());
