@@ -71,7 +71,8 @@ class MapGuardTest : public testing::Test {
     return {};
   }
 
-  // Returns how many documents can be read, and verifies their contents.
+  // Returns how many documents can be read, and verifies their contents. The other documents must
+  // be reported.
   int readable() {
     const auto snapshot = store_->snapshot();
     if (!snapshot) return 0;
@@ -81,7 +82,9 @@ class MapGuardTest : public testing::Test {
       builder.append("_id", id);
       const bson::Document filter = std::move(builder).finish();
       const auto found = store_->database("test")->collection("c")->find_one(**snapshot, filter);
-      if (!found || !*found) continue;
+      if (!found) continue;
+      EXPECT_TRUE(*found) << "document " << id << " is missing without an error";
+      if (!*found) continue;
       EXPECT_EQ((**found)["bytes"].as_string(), std::string(10'000, 'x'));
       ++count;
     }
