@@ -10,6 +10,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -484,6 +485,8 @@ std::string difference(const Facts& expected, const Facts& found) {
 
 CrashRunResult run_crash_images(const CrashRun& run, uint64_t seed) {
   constexpr uint64_t kFromTheMaking = 4;  // one in this many recordings
+  // In so many recordings, there must be a place to cut them.
+  constexpr uint64_t kWithoutImagesMax = 20;
   const fs::path folder = make_crash_folder();
   CrashRunResult result;
   for (uint64_t number = 0; !result.is_done(run.images, run.broken_enough); ++number) {
@@ -500,6 +503,10 @@ CrashRunResult run_crash_images(const CrashRun& run, uint64_t seed) {
     try_crash_images(
         folder, {count, random(), run.opening.boot_id, run.kills_one_of, run.while_unsynced},
         [&](const CrashTrial& trial) { return trials.examine(trial); }, result);
+    if (result.images == 0 && number + 1 == kWithoutImagesMax) {
+      throw std::runtime_error("no recording can be cut while '" + run.while_unsynced +
+                               "' is unsynced");
+    }
   }
   fs::remove_all(folder);
   std::cout << result.broken << " of " << result.images << " images broken" << std::endl;

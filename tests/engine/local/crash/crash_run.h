@@ -43,7 +43,8 @@ struct CrashRun {
 };
 
 // `seed` reproduces the workloads and the images, except for the timing of concurrent checkpoints
-// and of the subject's own threads.
+// and of the subject's own threads. Throws std::runtime_error if recordings cannot be cut because
+// of `while_unsynced`.
 CrashRunResult run_crash_images(const CrashRun& run, uint64_t seed);
 
 // Returns this share of GRIDMOUNT_CRASH_IMAGES, the total number of images in all tests (by default

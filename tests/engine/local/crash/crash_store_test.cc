@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "tests/engine/local/crash/crash_documents.h"
 #include "tests/engine/local/crash/crash_run.h"
 
@@ -44,6 +46,12 @@ TEST(CrashStoreTest, PowerLoss_AfterAKillWithinACheckpoint_LeavesACommitNoOlderT
 
 TEST(CrashStoreTest, PowerLoss_AfterAKillBeforeItsFilesHadNames_LeavesThem) {
   expect_next_owner_to_sync(kCrashStore);
+}
+
+TEST(CrashStoreTest, FileThatIsNeverUnsynced_IsAnError) {
+  CrashRun run = run_of_documents(1);
+  run.while_unsynced = std::string(kCrashStore) + "/nothing";
+  EXPECT_THROW(run_crash_images(run, crash_seed()), std::runtime_error);
 }
 
 }  // namespace

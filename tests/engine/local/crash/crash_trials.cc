@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -62,18 +63,45 @@ std::vector<size_t> possible_cuts(const std::string& while_unsynced) {
       found != recorder.initial_entries().end()) {
     file = found->second;
   }
-  bool is_unsynced = while_unsynced.empty();
+  std::map<size_t, size_t> changed;  // for each unsynced file, its last change
+  bool names_changed = false;        // those in the folder
+  const auto is_within = [&](const std::string& path) {
+    return fs::path(path).parent_path() == while_unsynced;
+  };
   for (size_t i = 0; i < events.size(); ++i) {
     const Event& event = events[i];
-    if (event.kind == EventKind::kLink && event.path == while_unsynced) file = event.file;
-    if (file != kNoFile && event.file == file) {
-      if (event.kind == EventKind::kWrite) is_unsynced = true;
-      if (event.kind == EventKind::kSyncEnds) is_unsynced = false;
+    switch (event.kind) {
+      case EventKind::kWrite:
+      case EventKind::kResize:
+        changed[event.file] = i;
+        break;
+      case EventKind::kSyncEnds:
+        // A change after the beginning of the sync may not be durable.
+        if (const auto last = changed.find(event.file);
+            last != changed.end() && last->second < event.number) {
+          changed.erase(last);
+        }
+        break;
+      case EventKind::kLink:
+        if (event.path == while_unsynced) file = event.file;
+        names_changed = names_changed || is_within(event.path);
+        break;
+      case EventKind::kUnlink:
+        if (event.path == while_unsynced) file = kNoFile;
+        names_changed = names_changed || is_within(event.path);
+        break;
+      case EventKind::kRename:
+        if (event.path == while_unsynced) file = kNoFile;
+        if (event.target == while_unsynced) file = event.file;
+        names_changed = names_changed || is_within(event.path) || is_within(event.target);
+        break;
+      case EventKind::kFolderSync:
+        if (event.path == while_unsynced) names_changed = false;
+        break;
+      default:
+        break;
     }
-    const bool names_file = event.kind == EventKind::kLink || event.kind == EventKind::kUnlink ||
-                            event.kind == EventKind::kRename;
-    if (names_file && fs::path(event.path).parent_path() == while_unsynced) is_unsynced = true;
-    if (event.kind == EventKind::kFolderSync && event.path == while_unsynced) is_unsynced = false;
+    const bool is_unsynced = while_unsynced.empty() || names_changed || changed.contains(file);
     if (is_unsynced) cuts.push_back(i + 1);
   }
   return cuts;
