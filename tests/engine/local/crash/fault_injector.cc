@@ -38,8 +38,9 @@ bool FaultInjector::is_counted(int fd) const {
   char path[1024];
   std::snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
   const ssize_t size = ::readlink(link, path, sizeof path);
-  return size >= static_cast<ssize_t>(folder_bytes_) &&
-         std::memcmp(path, folder_, folder_bytes_) == 0;
+  const auto folder_end = static_cast<ssize_t>(folder_bytes_);
+  return size >= folder_end && std::memcmp(path, folder_, folder_bytes_) == 0 &&
+         (size == folder_end || path[folder_end] == '/');
 }
 
 }  // namespace gridmount::local::testing

@@ -74,7 +74,8 @@ class FaultRuns {
   uint64_t count_calls();
 
  private:
-  // Runs `work` in a child and returns the child's status.
+  // Runs `work` in a child and returns the child's status. Throws std::runtime_error if no child
+  // can be made.
   int in_child(const std::function<std::string()>& work, std::string& problem) const;
   std::string work(uint64_t number) const;
   void work_steps(CrashSubject& subject) const;
@@ -135,6 +136,10 @@ int FaultRuns::in_child(const std::function<std::string()>& work, std::string& p
     ::_exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
   }
   ::close(pipe[1]);
+  if (child < 0) {
+    ::close(pipe[0]);
+    throw std::runtime_error("no child process");
+  }
   std::array<char, 4096> buffer{};
   ssize_t count;
   while ((count = ::read(pipe[0], buffer.data(), buffer.size())) > 0) {
