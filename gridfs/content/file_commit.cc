@@ -323,9 +323,11 @@ Status write_cut_and_growth(FileContext& context, const bson::Value& id, const C
   commit.stored_chunks = cut.stored_chunks;
   if (commit.expected_date) commit.expected_date = cut.upload_date;
   commit.upload_date = std::max(*commit.upload_date, bson::Date{cut.upload_date->milliseconds + 1});
-  GM_TRY(context.background_work.finish_truncated(id));
+  // The truncation is in the store and must not be counted again if the caller repeats the commit.
+  commit.cut_length = cut.length;
   commit.remove_from = 0;
   commit.remove_to = 0;
+  GM_TRY(context.background_work.finish_truncated(id));
   return write_commit(context, id, layout, chunk_bytes, commit);
 }
 

@@ -62,6 +62,9 @@ struct FileCommit {
   // number is right even if write_commit() fails after the first of two transactions. The files
   // document of a sparse file has this number.
   std::optional<int64_t> stored_chunks;
+  // If write_commit() fails after the first of two transactions, it sets this to the length that
+  // the file now has in the store.
+  std::optional<int64_t> cut_length;
   std::optional<AllocatedRanges> allocated;  // set if they change
   std::optional<timespec> mtime;             // mtime and ctime: set if they change
   std::optional<timespec> ctime;

@@ -316,6 +316,8 @@ void OpenFile::undo(Prepared& prepared, const Error& error) {
   if (error.code() == kFileChanged) return drop_changes();
   if (error.code() == ErrorCode::kOutOfDiskSpace) no_room_ = error;
   if (stored_.sparse) stored_.stored_chunks = prepared.commit.stored_chunks;
+  // The next commit must not truncate the file again.
+  if (prepared.commit.cut_length) stored_.length = *prepared.commit.cut_length;
   // The date differs if the first of two transactions has succeeded.
   if (prepared.commit.expected_date) stored_.upload_date = *prepared.commit.expected_date;
   frozen_.erase(frozen_.lower_bound(std::min(frozen_end_, chunk_count(length_))), frozen_.end());

@@ -5,7 +5,12 @@
 
 #include <gmock/gmock.h>
 
+#include <optional>
+#include <string>
+#include <thread>
+
 #include "gridfs/namespace/nodes.h"
+#include "tests/forwarding_store.h"
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::gridfs {
@@ -17,6 +22,30 @@ using ::testing::Optional;
 constexpr int32_t kMegabyte = 1024 * 1024;
 // One transaction removes this many chunks of that size.
 constexpr int64_t kRemovedAtOnce = 16;
+
+// Refuses one transaction of the thread that made it.
+class RefusingStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+
+  Result<std::unique_ptr<engine::Transaction>> begin(engine::TransactionKind kind) override {
+    if (std::this_thread::get_id() == main_ && refused_in_ > 0 && --refused_in_ == 0) {
+      return fail(code_, "refused");
+    }
+    return inner().begin(kind);
+  }
+  void refuse(int nth, ErrorCode code) {
+    refused_in_ = nth;
+    code_ = code;
+  }
+  // Returns whether a transaction was refused. From now on, none is.
+  bool has_refused() { return std::exchange(refused_in_, 0) == 0; }
+
+ private:
+  const std::thread::id main_ = std::this_thread::get_id();
+  int refused_in_ = 0;
+  ErrorCode code_ = ErrorCode::kIoError;
+};
 
 class StoredChunksTest : public BucketFixture {
  protected:
@@ -147,6 +176,52 @@ TEST_F(StoredChunksTest, CuttingByMuchAndGrowingAgainInOneCommit) {
   must(write(*file, 29 * kMegabyte, "x"));
   must(file->flush());
   EXPECT_THAT(stored(id), Optional(2));
+}
+
+// One of the transactions fails. After a full disk, the file itself tries again.
+TEST_F(StoredChunksTest, CuttingByMuchAndGrowingAgain_CountsOnceIfATransactionFails) {
+  RefusingStore refusing(store());
+  const Bucket refused_bucket(refusing, refusing.database("test"), BucketOptions());
+  FileTableOptions options;
+  options.commit_interval = std::chrono::hours(1);
+  options.commit_bytes = uint64_t{64} * kMegabyte;
+  const auto table = FileTable::create(refused_bucket, options);
+  const std::string chunk(kMegabyte, 'x');
+  int refused = 0;
+  for (const ErrorCode code : {ErrorCode::kOutOfDiskSpace, ErrorCode::kIoError}) {
+    for (const int step : {1, 2}) {  // 2: with holes
+      bool has_refused = true;
+      for (int nth = 1; has_refused; ++nth) {
+        SCOPED_TRACE("transaction " + std::to_string(nth) + ", step " + std::to_string(step) +
+                     ", code " + std::to_string(static_cast<int>(code)));
+        const bson::Value id = create("a", kMegabyte);
+        auto file = must(table->open(id));
+        for (int64_t n = 0; n < kRemovedAtOnce + 8; n += step) {
+          must(write(*file, n * kMegabyte, chunk));
+        }
+        must(file->flush());
+        must(file->truncate(2 * kMegabyte, TimeUpdate::kNow));
+        must(write(*file, kMegabyte, "y"));
+        must(file->truncate(30 * kMegabyte, TimeUpdate::kNow));
+        must(write(*file, 29 * kMegabyte, "x"));
+        refusing.refuse(nth, code);
+        const Status flushed = file->flush();
+        has_refused = refusing.has_refused();
+        refused += has_refused ? 1 : 0;
+        if (!flushed) {
+          EXPECT_TRUE(has_refused) << flushed.error().message();
+          must(file->flush());
+        }
+        EXPECT_THAT(stored(id), Optional(3));
+        EXPECT_THAT(file->document().stored_chunks, Optional(3));
+        EXPECT_THAT(problems(), IsEmpty());
+        change([&](engine::Transaction& transaction) { must(table->remove(transaction, id)); });
+        table->after_commit();
+      }
+    }
+  }
+  EXPECT_GE(refused, 3 * 2 * 2);
+  must(table->close(std::chrono::milliseconds(0)));
 }
 
 TEST_F(StoredChunksTest, ChunkThatADriverHasLeftBehindTheEnd_CountsOnceItIsWithin) {
