@@ -24,7 +24,7 @@ Status OpenFile::zero(int64_t offset, int64_t size, TimeUpdate times) {
   if (offset >= end) return {};
   const int64_t first = chunk_count(offset);  // first whole chunk
   const int64_t last = end == length ? chunk_count(end) : end / chunk_bytes_;
-  if (first > last) return write_zeros(offset, end, times);
+  if (first >= last) return write_zeros(offset, end, times);
   GM_TRY(write_zeros(offset, std::min(first * chunk_bytes_, end), times));
   GM_TRY(write_zeros(std::max(last * chunk_bytes_, offset), end, times));
   // The chunks are removed in slices. Each slice is a commit of its own, because one commit must

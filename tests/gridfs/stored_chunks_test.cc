@@ -127,6 +127,30 @@ TEST_F(StoredChunksTest, Punching_OfAFileWithoutHoles) {
   EXPECT_THAT(stored(id), Optional(6)) << "chunks 2 to 5 have gone";
 }
 
+// Such zeros wait for the next commit like other writes.
+TEST_F(StoredChunksTest, Zeroing_WithoutAWholeChunk_CommitsNothing) {
+  const bson::Value id = create("a", 100);
+  FileTableOptions options;
+  options.commit_interval = std::chrono::hours(1);
+  const auto table = FileTable::create(bucket(), options);
+  const auto file = must(table->open(id));
+  must(write(*file, 0, std::string(1000, 'x')));
+  must(file->flush());
+  const bson::Date date = this->file(id).upload_date;
+  for (const auto& [offset, size] : {std::pair(150, 50), {250, 100}, {410, 20}}) {
+    must(file->zero(offset, size, TimeUpdate::kNow));
+    EXPECT_EQ(this->file(id).upload_date, date) << offset;
+  }
+  must(file->flush());
+  EXPECT_FALSE(this->file(id).sparse);
+  std::string expected(1000, 'x');
+  for (const auto& [offset, size] : {std::pair(150, 50), {250, 100}, {410, 20}}) {
+    expected.replace(offset, size, size, '\0');
+  }
+  EXPECT_EQ(must(download(id)), expected);
+  must(table->close(std::chrono::milliseconds(0)));
+}
+
 TEST_F(StoredChunksTest, Punching_WhereThereAreHolesAlready) {
   const bson::Value id = make_sparse();
   must(open(id)->zero(100, 500, TimeUpdate::kNow));
