@@ -72,10 +72,18 @@ class GatheredStream : public query::DocumentStream {
   Result<std::optional<bson::View>> next() override {
     if (input_ != nullptr) GM_TRY(gather());
     if (at_ == documents_.size()) return std::optional<bson::View>();
-    return std::optional(documents_[at_++].view());
+    return std::optional(documents_[at_++].document.view());
+  }
+  std::optional<double> text_score() const override {
+    return at_ == 0 ? std::nullopt : documents_[at_ - 1].text_score;
   }
 
  private:
+  struct Gathered {
+    bson::Document document;
+    std::optional<double> text_score;
+  };
+
   Status gather() {
     uint64_t bytes = 0;
     while (true) {
@@ -88,7 +96,7 @@ class GatheredStream : public query::DocumentStream {
                         std::to_string(bytes_max_) +
                         " bytes it may use; merge into another collection");
       }
-      documents_.emplace_back(*document);
+      documents_.push_back({bson::Document(*document), input_->text_score()});
     }
     input_.reset();
     return {};
@@ -96,7 +104,7 @@ class GatheredStream : public query::DocumentStream {
 
   std::unique_ptr<query::DocumentStream> input_;
   const uint64_t bytes_max_;
-  std::vector<bson::Document> documents_;
+  std::vector<Gathered> documents_;
   size_t at_ = 0;
 };
 

@@ -151,6 +151,21 @@ TEST_P(StoreContract, Text_ScoresInWindows_AreThoseOfTheirDocuments) {
       are_documents(R"([{"_id": 1, "w": 1, "score": 1.0}, {"_id": 3, "w": 3, "score": 1.5}])"));
 }
 
+TEST_P(StoreContract, Text_ScoresOfMergedDocuments_AreWritten) {
+  create_index(R"({"a": "text"})");
+  insert(R"({"_id": 1, "a": "apple"})");
+  insert(R"({"_id": 3, "a": "apple apple"})");
+  const bson::Document stages = doc(R"({"0": {"$match": {"$text": {"$search": "apple"}}},
+      "1": {"$set": {"s": {"$meta": "textScore"}}}, "2": {"$merge": "c"}})");
+  EXPECT_THAT(commit([&](Transaction& transaction) -> Status {
+                results(*collection(), transaction, stages);
+                return {};
+              }),
+              Succeeded());
+  EXPECT_THAT(find("{}"), are_documents(R"([{"_id": 1, "a": "apple", "s": 1.0},
+                                            {"_id": 3, "a": "apple apple", "s": 1.5}])"));
+}
+
 TEST_P(StoreContract, Text_ChangesOfDocuments_AreFound) {
   create_index(R"({"a": "text", "n.a": "text"})");
   insert(R"({"_id": 1, "a": "apple", "n": {"a": "plum"}})");
