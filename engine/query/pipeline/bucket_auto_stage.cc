@@ -72,14 +72,16 @@ class BucketAutoStream : public DocumentStream {
       if (!document) break;
       evaluator_.begin(*document, input_->text_score());
       GM_ASSIGN(const std::optional<ValueView> value, evaluator_.evaluate(*options_.group_by));
-      const ValueView key = value.value_or(ValueView(Type::kNull, nullptr, 0));
       GM_TRY(check_key(value));
+      // The buffer sorts by the first part of the key only.
+      const Value score = input_->text_score() ? Value(*input_->text_score()) : Value();
+      const ValueView key[] = {value.value_or(ValueView(Type::kNull, nullptr, 0)), score.view()};
       part_.begin();
       for (const bson::Element element : *document) {
         if (stage_.kept().has_field(element.key)) part_.append(element);
       }
       GM_ASSIGN(const bson::View kept, part_.finish_flat());
-      buffer_.add(std::span(&key, 1), ValueView(Type::kDocument, kept.data(), kept.size()));
+      buffer_.add(key, ValueView(Type::kDocument, kept.data(), kept.size()));
       if (buffer_.bytes() > bytes_max_) return sort_memory_exceeded(bytes_max_);
     }
     input_.reset();
@@ -117,7 +119,7 @@ class BucketAutoStream : public DocumentStream {
   // Adds the next document to the bucket.
   Status take(std::vector<std::unique_ptr<Accumulator>>& accumulators) {
     const bson::View document = buffer_.payload(at_).as_document();
-    evaluator_.begin(document);
+    evaluator_.begin(document, buffer_.key(at_, 1).number());
     for (size_t i = 0; i < accumulators.size(); ++i) {
       GM_ASSIGN(const std::optional<ValueView> value,
                 evaluator_.evaluate(*options_.fields[i].argument));

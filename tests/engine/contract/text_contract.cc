@@ -151,6 +151,22 @@ TEST_P(StoreContract, Text_ScoresInWindows_AreThoseOfTheirDocuments) {
       are_documents(R"([{"_id": 1, "w": 1, "score": 1.0}, {"_id": 3, "w": 3, "score": 1.5}])"));
 }
 
+TEST_P(StoreContract, Text_ScoresInBuckets_AreThoseOfTheirDocuments) {
+  create_index(R"({"a": "text"})");
+  insert(R"({"_id": 1, "a": "apple"})");
+  insert(R"({"_id": 3, "a": "apple apple"})");
+  insert(R"({"_id": 4, "a": "apple pie"})");
+  const auto run = [&](const std::string& stage) {
+    const bson::Document holder =
+        doc(R"({"p": [{"$match": {"$text": {"$search": "apple"}}}, )" + stage + "]}");
+    return results(*collection(), *snapshot(), holder.view()["p"].as_document());
+  };
+  EXPECT_THAT(run(R"({"$bucketAuto": {"groupBy": "$_id", "buckets": 2,
+                      "output": {"s": {"$push": {"$meta": "textScore"}}}}})"),
+              are_documents(R"([{"_id": {"min": 1, "max": 4}, "s": [1.0, 1.5]},
+                                {"_id": {"min": 4, "max": 4}, "s": [0.75]}])"));
+}
+
 TEST_P(StoreContract, Text_ScoresOfMergedDocuments_AreWritten) {
   create_index(R"({"a": "text"})");
   insert(R"({"_id": 1, "a": "apple"})");
