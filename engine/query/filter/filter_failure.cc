@@ -301,7 +301,8 @@ class Explainer {
       out_.append("reason", "schema matched");
       return;
     }
-    const Result<JsonSchema> schema = JsonSchema::parse(specification, 0);
+    FilterMemory memory;
+    const Result<JsonSchema> schema = JsonSchema::parse(specification, 0, memory);
     if (!schema) return;
     schema->append_annotations(out_);
     out_.open_array("schemaRulesNotSatisfied");
