@@ -5,8 +5,8 @@
 #include <array>
 
 #include "engine/query/expression/operator.h"
-#include "engine/query/expression/text_search.h"
 #include "engine/query/expression/utf8.h"
+#include "engine/query/text/find_text.h"
 
 namespace gridmount::query::expressions {
 namespace {

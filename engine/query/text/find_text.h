@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace gridmount::query::expressions {
+namespace gridmount::query {
 
 // Returns the same position as text.find(token, from). std::string_view::find() takes quadratic
 // time in the worst case: up to 10^13 steps for a token of 4 MB in a text of 8 MB.
@@ -17,4 +17,4 @@ inline size_t find_text(std::string_view text, std::string_view token, size_t fr
   return found == nullptr ? std::string_view::npos : static_cast<size_t>(found - text.data());
 }
 
-}  // namespace gridmount::query::expressions
+}  // namespace gridmount::query
