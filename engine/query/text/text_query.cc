@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/bson/builder.h"
+#include "engine/query/text/find_text.h"
 
 namespace gridmount::query {
 namespace {
@@ -177,8 +178,8 @@ bool TextQuery::match_phrases(bson::View document, const MayGoOn& may_go_on) con
     const std::string folded = folded_text(text.text, sensitivity_, text.language);
     const auto has = [&](const std::string& phrase) {
       has_ended = has_ended || !may_go_on(folded.size() + phrase.size());
-      return !has_ended &&
-             folded.find(folded_text(phrase, sensitivity_, text.language)) != std::string::npos;
+      return !has_ended && find_text(folded, folded_text(phrase, sensitivity_, text.language), 0) !=
+                               std::string::npos;
     };
     for (size_t i = 0; i < phrases_.size() && !has_ended; ++i) {
       if (!found[i]) found[i] = has(phrases_[i]);

@@ -8,6 +8,7 @@
 #include "engine/bson/json.h"
 #include "engine/query/plan/text_index_definition.h"
 #include "engine/query/text/text_query.h"
+#include "tests/engine/query/time_limit_interruption.h"
 #include "tests/must.h"
 
 namespace gridmount::query {
@@ -112,6 +113,21 @@ TEST(TextQuery, Matches_TestsPhrasesAndNegations) {
   EXPECT_FALSE(text_query(R"({"$search": "apple -\"apple pie\""})")->matches(document));
   EXPECT_FALSE(text_query(R"({"$search": "apple", "$caseSensitive": true})")->matches(document));
   EXPECT_FALSE(text_query(R"({"$search": "-cherry"})")->matches(document));
+}
+
+// A search of quadratic time would take seconds.
+TEST(TextQuery, Matches_FindsALongPhraseQuickly) {
+  constexpr size_t kTextBytes = 1'000'000;
+  bson::Builder document;
+  document.append("a", "apple " + std::string(kTextBytes, 'x'));
+  bson::Builder operand;
+  operand.append("$search", "apple \"" + std::string(kTextBytes / 2, 'x') + "y\"");
+  const auto query = must(TextQuery::parse(bson::Value(std::move(operand).finish().view()).view(),
+                                           text_index(R"({"key": {"a": "text"}})")));
+  const bson::Document text = std::move(document).finish();
+  const auto begin = processor_time();
+  EXPECT_FALSE(query->matches(text));
+  EXPECT_LT(processor_time() - begin, std::chrono::seconds(2));
 }
 
 TEST(TextIndex, Scores_AreThoseOfServers) {
