@@ -58,6 +58,12 @@ Result<Stream> OutStage::open(Stream input, const PipelineContext& context) cons
   return std::make_unique<OutStream>(target_, std::move(input), context.storage);
 }
 
+tl::unexpected<Error> invalid_target(std::string_view stage, const CollectionName& target) {
+  return fail(ErrorCode::kInvalidNamespace, "Invalid " + std::string(stage) +
+                                                " target namespace: '" + target.database + "." +
+                                                target.collection + "'");
+}
+
 }  // namespace
 
 Result<CollectionName> parse_target(std::string_view stage, std::string_view field,
@@ -90,8 +96,7 @@ Status check_target(std::string_view stage, const CollectionName& target, ErrorC
   const std::string name(stage);
   if (target.collection.empty() || target.collection.find('\0') != std::string::npos ||
       target.collection.find('$') != std::string::npos || target.collection[0] == '.') {
-    return fail(ErrorCode::kInvalidNamespace, "Invalid " + name + " target namespace: '" +
-                                                  target.database + "." + target.collection + "'");
+    return invalid_target(stage, target);
   }
   if (target.collection.starts_with("system.")) {
     return fail(special, "Cannot " + name + " to special collection: " + target.collection);
@@ -114,6 +119,8 @@ Status parse_out(const StageCall& call, ParsedStages& stages) {
       return fail(ErrorCode{40414},
                   "BSON field '$out." + std::string(field) + "' is missing but a required field");
     }
+    // $merge takes an empty name for the pipeline's own database, as on servers.
+    if (target.database.empty()) return invalid_target("$out", target);
   }
   GM_TRY(check_target("$out", target, ErrorCode{17385}, ErrorCode{31321}));
   stages.push_back(std::make_unique<OutStage>(std::move(target)));

@@ -89,6 +89,7 @@ TEST_F(PipelineWriteTest, Out_Refused) {
           {"[{'$out': {'db': 5, 'coll': 't'}}]", 14,
            "BSON field '$out.db' is the wrong type 'int'"},
           {"[{'$out': ''}]", 73, "Invalid $out target namespace"},
+          {"[{'$out': {'db': '', 'coll': 't'}}]", 73, "Invalid $out target namespace: '.t'"},
           {"[{'$out': 'a$b'}]", 73, "Invalid $out target namespace"},
           {"[{'$out': 'system.x'}]", 17385, "Cannot $out to special collection: system.x"},
           {"[{'$out': {'db': 'admin', 'coll': 't'}}]", 31321,
