@@ -126,8 +126,9 @@ Result<bool> StorePipelineStorage::has_unique_index(const query::CollectionName&
   });
 }
 
-// Returns the collation for the update of a merged document. As on servers, this is the collation
-// of the pipeline, or that of the target (an empty document) if the pipeline has none.
+// Returns the collation for the search and the update of a merged document. As on servers, this is
+// the collation of the pipeline, or that of the target (an empty document) if the pipeline has
+// none.
 Result<bson::View> StorePipelineStorage::collation_of_merge() const {
   GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options_.collation));
   return collator != nullptr ? options_.collation.view() : bson::View();
@@ -136,7 +137,7 @@ Result<bson::View> StorePipelineStorage::collation_of_merge() const {
 Result<std::optional<bson::Document>> StorePipelineStorage::find_for_merge(
     const query::CollectionName& collection, bson::View filter) {
   engine::FindOptions options;
-  options.collation = options_.collation;
+  GM_ASSIGN(options.collation, collation_of_merge());
   GM_ASSIGN(const std::optional<bson::View> found,
             open(collection)->find_one(snapshot_, filter, options));
   if (!found) return std::optional<bson::Document>();

@@ -172,6 +172,26 @@ TEST_P(StoreContract, Collation_OfACollection_IsInherited) {
   EXPECT_EQ(values->size(), 2U);
 }
 
+// A $merge without a collation finds matches by the collation of its target.
+TEST_P(StoreContract, Collation_OfAMerge_IsThatOfItsTarget) {
+  COLLATED_OF_TEST();
+  ASSERT_THAT(collated.create("target", with_collation("", kIgnoringCase)), Succeeded());
+  insert(R"({"_id": "A", "n": 1})");
+  insert(R"({"_id": "a", "n": 0})", "target");
+  const auto merge = [&](const std::string& when) {
+    const bson::Document stages =
+        doc(R"({"0": {"$merge": {"into": "target", "whenMatched": )" + when + "}}}");
+    return commit([&](Transaction& transaction) -> Status {
+      GM_TRY(collection()->aggregate(transaction, stages, {}));
+      return {};
+    });
+  };
+  EXPECT_THAT(merge(R"("keepExisting")"), Succeeded());
+  EXPECT_THAT(merge(R"("merge")"), FailedWith(ErrorCode::kImmutableField));
+  EXPECT_THAT(merge(R"([{"$set": {"n": 7}}])"), Succeeded());
+  EXPECT_THAT(find("{}", {}, "target"), ElementsAre(json(doc(R"({"_id": "a", "n": 7})"))));
+}
+
 TEST_P(StoreContract, Collation_OfACollection_IsThatOfItsIndexes) {
   COLLATED_OF_TEST();
   ASSERT_THAT(collated.create("c", with_collation("", kIgnoringCase)), Succeeded());
