@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -114,6 +115,18 @@ Status check_arguments(const LookupArguments& arguments) {
   return {};
 }
 
+// Returns whether a document or array has $sample, $sampleRate or $rand at any level.
+bool mentions_random(bson::View specification) {
+  return std::any_of(specification.begin(), specification.end(), [](const bson::Element& element) {
+    if (element.key == "$sample" || element.key == "$sampleRate" || element.key == "$rand") {
+      return true;
+    }
+    const Type type = element.value.type();
+    return (type == Type::kDocument || type == Type::kArray) &&
+           mentions_random(element.value.as_document());
+  });
+}
+
 // The pipeline may use the variables of `let`. Their expressions are evaluated on the outer
 // document, so they are parsed before the variables are declared.
 Status parse_pipeline(const LookupArguments& arguments, const StageCall& call,
@@ -169,6 +182,7 @@ Status parse_lookup(const StageCall& call, ParsedStages& stages) {
     GM_ASSIGN(options.foreign_field, split_field_path(arguments.foreign_field));
   }
   GM_TRY(parse_pipeline(arguments, call, options));
+  options.is_random = arguments.pipeline && mentions_random(arguments.pipeline->as_document());
   stages.push_back(std::make_unique<LookupStage>(std::move(options)));
   return {};
 }

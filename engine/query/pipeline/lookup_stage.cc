@@ -99,6 +99,7 @@ class LookupStream : public DocumentStream {
     if (options_.local_field) {
       filter = join_filter(*options_.foreign_field, local_values(document_, *options_.local_field));
     }
+    ++context_.random_seed;  // each search draws another sample
     GM_ASSIGN(found_, open_over_collection(*options_.pipeline, options_.from, filter, context_));
     caching_ = stage_.is_uncorrelated() && !too_large_;
     cache_.clear();

@@ -25,6 +25,9 @@ struct LookupOptions {
   std::vector<Variable> variables;
   // A parsed stage always has a pipeline: one without stages if the $lookup has none.
   std::optional<Pipeline> pipeline;
+  // Whether the pipeline has $sample, $sampleRate or $rand. Servers run such a pipeline for each
+  // document.
+  bool is_random = false;
 };
 
 class LookupStage : public Stage {
@@ -47,7 +50,9 @@ class LookupStage : public Stage {
   const FieldDependencies* wanted() const { return wanted_.is_all() ? nullptr : &wanted_; }
   // Returns whether the inner pipeline finds the same documents for every input document. The
   // stage then caches these documents, unless they are too large.
-  bool is_uncorrelated() const { return !options_.local_field && options_.variables.empty(); }
+  bool is_uncorrelated() const {
+    return !options_.local_field && options_.variables.empty() && !options_.is_random;
+  }
 
  private:
   LookupOptions options_;

@@ -162,6 +162,25 @@ TEST_F(PipelineJoinTest, Lookup_Pipeline) {
   });
 }
 
+// The documents of an inner pipeline with random results differ from document to document.
+TEST_F(PipelineJoinTest, Lookup_OfRandomResults_RunsForEachDocument) {
+  storage.set("c", "[{'_id': 1}, {'_id': 2}, {'_id': 3}, {'_id': 4}, {'_id': 5}]");
+  std::string many;
+  for (int i = 0; i < 1000; ++i)
+    many += (i > 0 ? ", {'_id': " : "{'_id': ") + std::to_string(i) + "}";
+  storage.set("f", "[" + many + "]");
+  for (const char* const pipeline :
+       {"{'$sample': {'size': 1}}",
+        "{'$limit': 1}, {'$project': {'n': {'$add': [1, {'$rand': {}}]}}}",
+        "{'$match': {'$sampleRate': 0.5}}", "{'$facet': {'x': [{'$sample': {'size': 1}}]}}"}) {
+    EXPECT_EQ(run.shown("[{'$lookup': {'from': 'f', 'pipeline': [" + std::string(pipeline) +
+                        "], 'as': 'r'}}, {'$group': {'_id': '$r'}}, {'$count': 'n'}, "
+                        "{'$project': {'several': {'$gt': ['$n', 1]}}}]"),
+              show_expected("[{'several': true}]"))
+        << pipeline;
+  }
+}
+
 // The storage gets the conditions that a comparison with the variable implies, so that it can use
 // an index. It does not get conditions that follow a stage that changes the documents.
 TEST_F(PipelineJoinTest, Lookup_ConditionsOnVariables_ReachTheStorage) {
