@@ -231,7 +231,12 @@ class Filter {
   Kind kind_;
   std::vector<Filter> children_;
   std::unique_ptr<Predicate> predicate_;
-  std::unique_ptr<bson::Document> specification_;   // only in a whole filter, for explain_failure()
+  // What explain_failure() needs.
+  struct Source {
+    bson::Document specification;
+    SharedCollator collator;
+  };
+  std::unique_ptr<Source> source_;                  // only in a whole filter
   std::unique_ptr<FilterReservation> reservation_;  // only in a whole filter that is large
 };
 

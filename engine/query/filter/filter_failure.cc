@@ -197,8 +197,12 @@ void append_considered_types(const Considered& considered, Builder& out) {
 
 class Explainer {
  public:
-  Explainer(bson::View document, FailureBuilder& failure)
-      : document_(document), failure_(failure), out_(failure.out()) {}
+  // `collator` is the order of strings in the filter. Null: as bytes.
+  Explainer(bson::View document, SharedCollator collator, FailureBuilder& failure)
+      : document_(document),
+        collator_(std::move(collator)),
+        failure_(failure),
+        out_(failure.out()) {}
 
   // Appends the fields of an explanation to the open document. If `negated`, explains why the
   // specification matches although it must not.
@@ -221,7 +225,7 @@ class Explainer {
 
  private:
   bool matches(bson::View specification) const {
-    const Result<Filter> filter = Filter::parse(specification);
+    const Result<Filter> filter = Filter::parse(specification, {.collator = collator_});
     return filter && filter->matches(document_);
   }
 
@@ -312,10 +316,11 @@ class Explainer {
 
   void explain_expression(ValueView operand, bool negated) {
     VariableScope scope;
+    scope.set_collator(collator_);
     const Result<std::unique_ptr<Expression>> expression = parse_expression(operand, scope);
     if (!expression) return;
     Arena arena;
-    EvaluationContext context{document_, {}, arena, bson::Date::now()};
+    EvaluationContext context{document_, {}, arena, bson::Date::now(), collator_.get()};
     const Result<std::optional<ValueView>> value = (*expression)->evaluate(context);
     if (value) {
       out_.append("reason", negated ? "expression did match" : "expression did not match");
@@ -370,6 +375,7 @@ class Explainer {
   }
 
   bson::View document_;
+  SharedCollator collator_;
   FailureBuilder& failure_;
   Builder& out_;
 };
@@ -386,11 +392,11 @@ bool nested_deeper(bson::View document, int levels) {
 }  // namespace
 
 bson::Document Filter::explain_failure(bson::View document) const {
-  if (!specification_) return bson::Document();
+  if (!source_) return bson::Document();
   std::string_view problem = "generated error was too large";
   for (const auto values : {FailureBuilder::Values::kShown, FailureBuilder::Values::kLeftOut}) {
     FailureBuilder failure(values);
-    Explainer(document, failure).explain(*specification_, false);
+    Explainer(document, source_->collator, failure).explain(source_->specification, false);
     if (failure.too_large()) continue;
     if (values == FailureBuilder::Values::kLeftOut) failure.out().append("truncated", true);
     bson::Document explanation = std::move(failure).finish();

@@ -29,7 +29,8 @@ class FilterParser {
     GM_TRY(check_text(filter, false, searches));
     filter.reservation_ = memory.release();
     if (options.explains_failures) {
-      filter.specification_ = std::make_unique<bson::Document>(specification);
+      filter.source_ = std::make_unique<Filter::Source>(
+          Filter::Source{bson::Document(specification), options.collator});
     }
     return filter;
   }

@@ -289,6 +289,34 @@ TEST(FilterFailureTest, SchemaKeywords) {
   }
 }
 
+// The clauses and values are those of mongod 6.0.5.
+TEST(FilterFailureTest, Collation_DecidesWhichClausesFail) {
+  const SharedCollator ignoring_case =
+      *Collator::parse(parse_json("{'locale': 'en', 'strength': 2}"));
+  const std::vector<FailureCase> cases = {
+      {"{'a': 'x', 'b': 'y'}", "{'a': 'X', 'b': 'q'}",
+       R"({'operatorName': '$and', 'clausesNotSatisfied': [{'index': 1, 'details':
+           {'operatorName': '$eq', 'specifiedAs': {'b': 'y'}, 'reason': 'comparison failed',
+            'consideredValue': 'q'}}]})"},
+      {"{'$nor': [{'a': 'x'}, {'b': 'y'}]}", "{'a': 'X'}",
+       R"({'operatorName': '$nor', 'clausesSatisfied': [{'index': 0, 'details':
+           {'operatorName': '$eq', 'specifiedAs': {'a': 'x'}, 'reason': 'comparison succeeded',
+            'consideredValue': 'X'}}]})"},
+      {"{'$expr': {'$cond': [{'$eq': ['$a', 'x']}, 0, false]}}", "{'a': 'X'}",
+       R"({'operatorName': '$expr',
+           'specifiedAs': {'$expr': {'$cond': [{'$eq': ['$a', 'x']}, 0, false]}},
+           'reason': 'expression did not match', 'expressionResult': 0})"},
+  };
+  for (const FailureCase& one : cases) {
+    const Result<Filter> filter = Filter::parse(
+        parse_json(one.filter), {.explains_failures = true, .collator = ignoring_case});
+    ASSERT_TRUE(filter);
+    EXPECT_EQ(show(filter->explain_failure(parse_json(one.document))),
+              show(parse_json(one.explanation)))
+        << one.filter << " on " << one.document;
+  }
+}
+
 TEST(FilterFailureTest, ManyValues_AreCut) {
   check_failures({{"{'a': 99}", "{'a': [1,2,3,4,5,6,7,8,9,10,11,12]}",
                    "{'operatorName': '$eq', 'specifiedAs': {'a': 99}, 'reason': 'comparison "
