@@ -48,8 +48,10 @@ std::optional<int64_t> sum_of(int64_t date, double number) {
   const double fraction = number - static_cast<double>(whole);
   int64_t sum = 0;
   if (__builtin_add_overflow(date, whole, &sum)) return std::nullopt;
-  if (fraction > 0.5 || (fraction == 0.5 && sum < 0)) ++sum;
-  if (fraction < -0.5 || (fraction == -0.5 && sum > 0)) --sum;
+  int64_t step = 0;
+  if (fraction > 0.5 || (fraction == 0.5 && sum < 0)) step = 1;
+  if (fraction < -0.5 || (fraction == -0.5 && sum > 0)) step = -1;
+  if (__builtin_add_overflow(sum, step, &sum)) return std::nullopt;
   return sum;
 }
 
