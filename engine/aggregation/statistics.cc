@@ -1,11 +1,13 @@
 #include "engine/aggregation/statistics.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 
 #include "engine/bson/builder.h"
 #include "engine/bson/count.h"
+#include "engine/bson/number.h"
 
 namespace gridmount::aggregation {
 namespace {
@@ -139,11 +141,11 @@ Result<bson::Document> collection_stats_stage(engine::Database& database,
       bson::append_count(out, "count", stats.documents);
       continue;
     }
-    const std::optional<bson::ValueView> scale = option.value.as_document().find("scale");
+    const std::optional<bson::ValueView> given = option.value.as_document().find("scale");
+    const int64_t scale = given ? bson::clamped_integer(*given).value_or(1) : 1;
     out.open_document("storageStats");
-    GM_TRY(append_storage(
-        out, *opened, snapshot, settings,
-        scale ? std::max<int64_t>(1, static_cast<int64_t>(scale->number().value_or(1))) : 1));
+    GM_TRY(append_storage(out, *opened, snapshot, settings,
+                          std::clamp<int64_t>(scale, 1, std::numeric_limits<int32_t>::max())));
     out.close();
   }
   return std::move(out).finish();

@@ -285,6 +285,21 @@ TEST_P(StoreContract, CollStatsAndIndexStats_TellWhatThereIs) {
                               R"({"name": "n_1", "key": {"n": 1}, "used": true})"}));
 }
 
+// A scale is at most the greatest int32.
+TEST_P(StoreContract, CollStats_ScaleOfAnySize_IsCut) {
+  insert(R"({"_id": 1, "n": 1})");
+  const auto view = snapshot();
+  for (const char* const scale :
+       {"1e300", R"({"$numberDouble": "Infinity"})", R"({"$numberLong": "9223372036854775807"})"}) {
+    EXPECT_EQ(must(aggregate(*collection(), *view,
+                             R"([{"$collStats": {"storageStats": {"scale": )" + std::string(scale) +
+                                 R"(}}}, {"$project": {"_id": 0, "size": "$storageStats.size",
+                                  "cut": {"$eq": ["$storageStats.scaleFactor", 2147483647]}}}])")),
+              as_json({R"({"size": 0, "cut": true})"}))
+        << scale;
+  }
+}
+
 TEST_P(StoreContract, Unsupported_LatencyStats_AreRefused) {
   insert(R"({"_id": 1})");
   EXPECT_THAT(aggregate(*collection(), *snapshot(), R"([{"$collStats": {"latencyStats": {}}}])"),
