@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/bson/builder.h"
+#include "engine/query/filter/predicate.h"
 #include "engine/query/interruption.h"
 #include "engine/query/plan/planner.h"
 
@@ -32,7 +33,10 @@ Result<std::optional<Plan>> plan_list(const Filter& disjunction,
       path = predicate.path().dotted();
       specification.open_document(*path).open_array("$in");
     }
-    if (predicate.path().dotted() != *path) return std::optional<Plan>();
+    // $in refuses a document with operators, which $eq takes as a value.
+    if (predicate.path().dotted() != *path || is_operator_document(*predicate.operand())) {
+      return std::optional<Plan>();
+    }
     specification.push(*predicate.operand());
   }
   specification.close().close();

@@ -123,6 +123,18 @@ TEST(PlannerTest, ManyBranches_AreAListOrNone) {
   EXPECT_EQ(branches(20'000, true).kind, Plan::Kind::kCollectionScan);
 }
 
+// $in refuses such a document, but an equality with it is allowed.
+TEST(PlannerTest, ManyBranches_WithADocumentThatAListRefuses_AreNone) {
+  Indexes one;
+  one.add("{'a': 1}");
+  bson::Builder any;
+  any.open_array("$or");
+  any.push(parse_json("{'a': {'$eq': {'$x': 1}}}").view());
+  for (int32_t i = 0; i < 20'000; ++i) any.push_open_document().append("a", i).close();
+  any.close();
+  EXPECT_EQ(plan_of(one, std::move(any).finish()).kind, Plan::Kind::kCollectionScan);
+}
+
 TEST(PlannerTest, Bounds) {
   Indexes one;
   one.add("{'a': 1}");
