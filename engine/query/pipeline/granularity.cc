@@ -113,6 +113,10 @@ Value Granularity::round(ValueView number, bool up) const {
   const auto compare = [&](size_t at, int decade) {
     return bson::compare_numbers(number, scaled(series_[at], decade, as_decimal).view());
   };
+  // A decimal beyond the series stays as it is, as on servers.
+  if (as_decimal && (compare(0, least) <= 0 || compare(series_.size() - 1, most) >= 0)) {
+    return Value(number);
+  }
   while (exponent > least && compare(0, exponent) <= 0) --exponent;
   while (exponent < most && compare(0, exponent + 1) > 0) ++exponent;
   // Now first(exponent) < number <= first(exponent + 1).

@@ -19,9 +19,9 @@ class Granularity {
   static Result<Granularity> find(std::string_view name);
 
   // Return the nearest number of the series that is greater, or less, than `number`. They do not
-  // change zero or an infinite double. `number` must not be NaN or negative. The result is a
-  // decimal if `number` is one, otherwise a double. For POWERSOF2 it is an int32, an int64 or a
-  // double, also for a decimal.
+  // change zero, an infinite double, or a decimal beyond the series. `number` must not be NaN or
+  // negative. The result is a decimal if `number` is one, otherwise a double. For POWERSOF2 it is
+  // an int32, an int64 or a double, also for a decimal.
   bson::Value round_up(bson::ValueView number) const { return round(number, true); }
   bson::Value round_down(bson::ValueView number) const { return round(number, false); }
 

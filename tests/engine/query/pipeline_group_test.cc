@@ -373,6 +373,22 @@ TEST_F(PipelineGroupTest, BucketAuto) {
   });
 }
 
+// As on servers, a decimal stays as it is if it is larger or smaller than all numbers of the
+// series.
+TEST_F(PipelineGroupTest, BucketAuto_DecimalsBeyondTheSeries) {
+  for (const std::string number : {"Infinity", "9.999E+6144", "1E-6176"}) {
+    const std::string decimal = "{'$numberDecimal': '" + number + "'}";
+    storage.set("c", "[{'_id': 1, 'a': " + decimal + "}]");
+    for (const std::string series : {"R5", "E192", "1-2-5"}) {
+      EXPECT_EQ(
+          run.shown("[{'$bucketAuto': {'groupBy': '$a', 'buckets': 1, 'granularity': '" + series +
+                    "'}}]"),
+          show_expected("[{'_id': {'min': " + decimal + ", 'max': " + decimal + "}, 'count': 1}]"))
+          << number << " " << series;
+    }
+  }
+}
+
 TEST_F(PipelineGroupTest, Percentiles_OfGroups) {
   storage.set(
       "c",
