@@ -76,9 +76,9 @@ std::string_view name_of(CollectionOptions::ValidationLevel level) {
   return "strict";
 }
 
-Status check_capped(const Namespace& ns, CollectionOptions& options, bool has_size) {
+Status check_capped(const Namespace& ns, CollectionOptions& options, bool has_size, bool has_max) {
   if (!options.capped) {
-    if (!has_size && options.max_documents == 0) return {};
+    if (!has_size && !has_max) return {};
     return invalid(ns,
                    "the 'capped' field needs to be true when either the 'size' or 'max' fields are "
                    "present");
@@ -164,6 +164,7 @@ Result<bool> CollectionOptions::read_validation(const Namespace& ns, const bson:
 Result<CollectionOptions> CollectionOptions::parse(const Namespace& ns, bson::View specification) {
   CollectionOptions options;
   bool has_size = false;
+  bool has_max = false;
   for (const bson::Element element : specification) {
     const std::string_view name = element.key;
     GM_ASSIGN(const bool of_validation, options.read_validation(ns, element));
@@ -175,6 +176,7 @@ Result<CollectionOptions> CollectionOptions::parse(const Namespace& ns, bson::Vi
       has_size = true;
     } else if (name == "max") {
       GM_ASSIGN(options.max_documents, amount(ns, element));
+      has_max = true;
     } else if (name == "changeStreamPreAndPostImages") {
       GM_ASSIGN(options.pre_and_post_images, read_pre_and_post_images(ns, element));
     } else if (name == "viewOn") {
@@ -209,7 +211,7 @@ Result<CollectionOptions> CollectionOptions::parse(const Namespace& ns, bson::Vi
                   "BSON field 'create." + std::string(name) + "' is an unknown field.");
     }
   }
-  GM_TRY(check_capped(ns, options, has_size));
+  GM_TRY(check_capped(ns, options, has_size, has_max));
   GM_TRY(check_view(ns, options));
   return options;
 }

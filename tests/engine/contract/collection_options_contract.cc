@@ -76,6 +76,7 @@ TEST_P(StoreContract, Options_ThatAreWrong_AreRefused) {
   expect(ErrorCode::kTypeMismatch, R"({"capped": true, "size": "1"})");
   expect(ErrorCode{51024}, R"({"capped": true, "size": 1, "max": 2147483648})");
   expect(ErrorCode::kInvalidOptions, R"({"max": 5})");
+  expect(ErrorCode::kInvalidOptions, R"({"max": 0})");
   expect(ErrorCode::kInvalidOptions, R"({"size": 4096})");
   expect(ErrorCode::kInvalidOptions, R"({"capped": false, "size": 4096})");
   expect(ErrorCode::kTypeMismatch, R"({"validator": 5})");
