@@ -4,6 +4,8 @@
 #include <bit>
 #include <charconv>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "engine/bson/text.h"
 #include "engine/local/format/index_key_encoding.h"
@@ -80,13 +82,12 @@ class KeyExtraction {
     }
     if (simple(document)) return {};
     keys_.clear();
-    for (const IndexPart& part : parts_) {
-      if (part.hashed) {
-        constexpr ErrorCode kArrayUnderHashedIndex{16766};
-        return fail(
-            kArrayUnderHashedIndex,
-            "hashed indexes do not currently support array values; field: " + part.path.dotted());
-      }
+    if (std::any_of(parts_.begin(), parts_.end(),
+                    [](const IndexPart& part) { return part.hashed; })) {
+      constexpr ErrorCode kArrayUnderHashedIndex{16766};
+      return fail(kArrayUnderHashedIndex,
+                  "hashed indexes do not currently support array values. Found array at path: " +
+                      std::string(array_path_));
     }
     std::vector<Position> positions(parts_.size());
     for (size_t i = 0; i < parts_.size(); ++i) positions[i] = start(i, document);
@@ -194,12 +195,14 @@ class KeyExtraction {
     bool done = false;
   };
 
-  // The common case: no arrays, so at most one key. Returns false if a path meets an array.
+  // The common case: no arrays, so at most one key. Returns false if a path meets an array, and
+  // sets array_path_.
   bool simple(bson::View document) {
     bool found = false;
     for (const IndexPart& part : parts_) {
       std::optional<ValueView> value;
       bson::View within = document;
+      size_t length = 0;  // of the path with its dots so far
       for (const std::string& name : part.path.parts()) {
         if (value) {
           if (value->type() != Type::kDocument) {
@@ -210,7 +213,11 @@ class KeyExtraction {
         }
         value = within.find(name);
         if (!value) break;
-        if (value->type() == Type::kArray) return false;
+        length += name.size() + 1;
+        if (value->type() == Type::kArray) {
+          array_path_ = std::string_view(part.path.dotted()).substr(0, length - 1);
+          return false;
+        }
       }
       found = found || value.has_value();
       append_part(keys_.bytes_, part, value);
@@ -363,6 +370,7 @@ class KeyExtraction {
   const std::vector<IndexPart>& parts_;
   KeySet& keys_;
   const bool truncated_;
+  std::string_view array_path_;  // the path of the array that simple() has met
 };
 
 Status extract_keys(const IndexKeySpec& rules, bson::View document, KeySet& keys) {

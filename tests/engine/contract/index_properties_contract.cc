@@ -239,6 +239,20 @@ TEST_P(StoreContract, IndexProperties_Hashed_AnswersEquality) {
   EXPECT_THAT(ids_by("h", R"({"a": 3})"), testing::IsEmpty());
 }
 
+TEST_P(StoreContract, IndexProperties_Hashed_NamesTheFirstArray) {
+  create_index_as(R"({"key": {"b.c": 1, "h": "hashed"}, "name": "h"})");
+  const auto message = [&](const std::string& document) {
+    const auto inserted = try_insert(document);
+    EXPECT_THAT(inserted, FailedWith(kArrayUnderHashedIndex));
+    return inserted ? std::string() : inserted.error().message();
+  };
+  EXPECT_THAT(message(R"({"_id": 1, "b": [{"c": 1}], "h": 2})"),
+              testing::EndsWith("Found array at path: b"));
+  EXPECT_THAT(message(R"({"_id": 1, "b": {"c": [1]}, "h": [2]})"),
+              testing::EndsWith("Found array at path: b.c"));
+  EXPECT_THAT(message(R"({"_id": 1, "h": [2]})"), testing::EndsWith("Found array at path: h"));
+}
+
 TEST_P(StoreContract, IndexProperties_Hidden_IsKeptButNotUsed) {
   create_index_as(R"({"key": {"a": 1}, "name": "h", "hidden": true, "unique": true})");
   insert(R"({"_id": 1, "a": 1})");
