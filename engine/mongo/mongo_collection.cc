@@ -506,8 +506,12 @@ Result<std::vector<engine::IndexStats>> MongoCollection::index_stats(engine::Sna
   const std::optional<bson::ValueView> sizes = reply.find("indexSizes");
   Builder stages;
   stages.open_document("0").open_document("$indexStats").close().close();
-  const bson::Document pipeline = std::move(stages).finish();
-  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, aggregate(snapshot, pipeline, {}));
+  Builder command = aggregate_command(std::move(stages).finish(), {});
+  command.open_document("cursor").close();
+  GM_ASSIGN(bson::Document found, run_apart(snapshot, std::move(command)));
+  GM_ASSIGN(std::shared_ptr<Reads> reads, reads_of(snapshot));
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            MongoCursor::open(std::move(reads), ns_.database, std::move(found)));
   // The result has the order of `definitions`, because the server lists the statistics in any
   // order.
   std::vector<engine::IndexStats> all;

@@ -300,6 +300,18 @@ TEST_P(StoreContract, CollStats_ScaleOfAnySize_IsCut) {
   }
 }
 
+// Servers run $indexStats only outside of transactions.
+TEST_P(StoreContract, IndexStats_InATransaction_AreThoseOfTheCollection) {
+  insert(R"({"_id": 1, "n": 1})");
+  create_index(R"({"n": 1})");
+  EXPECT_THAT(commit([&](Transaction& transaction) -> Status {
+                GM_ASSIGN(const auto stats, collection()->index_stats(transaction));
+                EXPECT_EQ(stats.size(), 2U);
+                return {};
+              }),
+              Succeeded());
+}
+
 TEST_P(StoreContract, Unsupported_LatencyStats_AreRefused) {
   insert(R"({"_id": 1})");
   EXPECT_THAT(aggregate(*collection(), *snapshot(), R"([{"$collStats": {"latencyStats": {}}}])"),
