@@ -515,8 +515,10 @@ Status check_deadline(const std::optional<engine::Deadline>& deadline) {
 
 void append_deadline(bson::Builder& command, const std::optional<engine::Deadline>& deadline) {
   if (!deadline || deadline->at() == engine::Deadline::Time::max()) return;
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-      deadline->at() - std::chrono::steady_clock::now());
+  // The time of a killed Interrupt is so early that the difference would overflow.
+  const auto now = std::chrono::steady_clock::now();
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::max(deadline->at(), now) - now);
   command.append("maxTimeMS", std::max<int64_t>(1, left.count()));
 }
 

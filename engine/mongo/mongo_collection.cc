@@ -269,6 +269,7 @@ Result<std::unique_ptr<engine::Cursor>> MongoCollection::aggregate(
 Result<bson::Document> MongoCollection::explain(engine::Snapshot& snapshot, bson::View filter,
                                                 const engine::FindOptions& options,
                                                 engine::Verbosity verbosity) {
+  GM_TRY(check_deadline(options.deadline));
   Builder explain;
   if (options.distinct_path.empty()) {
     explain.append("explain", find_command(filter, options).finish());
@@ -286,6 +287,7 @@ Result<bson::Document> MongoCollection::explain(engine::Snapshot& snapshot, bson
 Result<bson::Document> MongoCollection::explain_count(engine::Snapshot& snapshot, bson::View filter,
                                                       const engine::CountOptions& options,
                                                       engine::Verbosity verbosity) {
+  GM_TRY(check_deadline(options.deadline));
   Builder explain;
   explain.append("explain", count_command(filter, options).finish());
   explain.append("verbosity", shown(verbosity));
@@ -296,6 +298,7 @@ Result<bson::Document> MongoCollection::explain_aggregate(engine::Snapshot& snap
                                                           bson::View stages,
                                                           const engine::AggregateOptions& options,
                                                           engine::Verbosity verbosity) {
+  GM_TRY(check_deadline(options.deadline));
   Builder aggregate = aggregate_command(stages, options);
   aggregate.open_document("cursor").close();
   Builder explain;

@@ -116,6 +116,7 @@ class MongoStore final : public engine::Store {
 
   Result<int64_t> compact(const engine::Namespace& ns,
                           const std::optional<engine::Deadline>& deadline) override {
+    GM_TRY(check_deadline(deadline));
     GM_ASSIGN(const std::unique_ptr<Connection> connection, pool_->connection());
     bson::Builder command;
     command.append("compact", ns.collection);

@@ -178,6 +178,32 @@ TEST_F(FailingServer, CursorOfAPausedSnapshot_IsClosedOnTheServer) {
   must(snapshot->resume());
 }
 
+TEST_F(FailingServer, Deadline_ThatHasPassed_EndsExplainAndCompact) {
+  const auto interrupt = std::make_shared<engine::Interrupt>();
+  interrupt->kill(ErrorCode::kInterrupted);
+  const engine::Deadline killed(interrupt);
+  constexpr auto kPlan = engine::Verbosity::kQueryPlanner;
+  const auto snapshot = must(store_->snapshot());
+  const auto code = [](const auto& result) {
+    return result ? ErrorCode(0) : result.error().code();
+  };
+  constexpr ErrorCode kExpired = ErrorCode::kMaxTimeMsExpired;
+  engine::AggregateOptions options;
+  options.deadline = killed;
+  EXPECT_EQ(code(documents()->explain(*snapshot, {}, {.deadline = killed}, kPlan)), kExpired);
+  EXPECT_EQ(code(documents()->explain_count(*snapshot, {}, {.deadline = killed}, kPlan)), kExpired);
+  EXPECT_EQ(code(documents()->explain_aggregate(*snapshot, {}, options, kPlan)), kExpired);
+  EXPECT_EQ(code(store_->compact({"test", "c"}, killed)), kExpired);
+}
+
+TEST(AppendDeadline, OfAKilledInterrupt_LeavesTheLeastTime) {
+  const auto interrupt = std::make_shared<engine::Interrupt>();
+  interrupt->kill(ErrorCode::kInterrupted);
+  bson::Builder command;
+  append_deadline(command, engine::Deadline(interrupt));
+  EXPECT_EQ(std::move(command).finish().view()["maxTimeMS"].as_int64(), 1);
+}
+
 TEST(ErrorLabels, OfAnErrorWithoutDetails_AreNone) {
   EXPECT_FALSE(has_error_label({ErrorCode::kBadValue, "x"}, kTransientTransactionError));
 }
