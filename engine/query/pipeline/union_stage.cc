@@ -43,9 +43,9 @@ class UnionStream : public DocumentStream {
     if (input_ != nullptr) {
       GM_ASSIGN(const std::optional<bson::View> document, input_->next());
       if (document) return document;
-      input_.reset();
       GM_ASSIGN(other_, open_over_collection(stage_.pipeline(), stage_.collection(), bson::View(),
                                              context_));
+      input_.reset();
     }
     return other_->next();
   }

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/engine/query/pipeline_run.h"
 
 namespace gridmount::query {
@@ -338,6 +340,37 @@ TEST_F(PipelineJoinTest, UnionWith) {
        "2]}}}]}}]",
        16020, "$divide"},
   });
+}
+
+// A cursor may be read again after an error.
+TEST_F(PipelineJoinTest, UnionWith_ThatFailsToOpen_OpensAgain) {
+  class FailingStorage final : public FakePipelineStorage {
+   public:
+    Result<std::unique_ptr<DocumentStream>> find(const CollectionName& collection,
+                                                 const FindRequest& request) override {
+      if (collection.collection == "f" && !std::exchange(has_failed_, true)) {
+        return fail(ErrorCode::kInternalError, "the first search fails");
+      }
+      return FakePipelineStorage::find(collection, request);
+    }
+
+   private:
+    bool has_failed_ = false;
+  };
+  FailingStorage failing;
+  failing.set("c", "[{'_id': 1}]");
+  failing.set("f", "[{'_id': 2}]");
+  const bson::Document stages = PipelineRun::parse_stages("[{'$unionWith': 'f'}]");
+  VariableScope scope;
+  const Result<Pipeline> pipeline =
+      Pipeline::parse(stages.view()["p"].as_document(), scope, {true, true});
+  const PipelineContext context{failing, {"", "c"}, {1000}, {}, uint64_t{1} << 20, 1};
+  const auto stream =
+      *pipeline->run(*failing.find({"", "c"}, {}), context, Pipeline::Input::kRequested);
+  EXPECT_EQ(show(**stream->next()), show(parse_json("{'_id': 1}")));
+  EXPECT_FALSE(stream->next());
+  EXPECT_EQ(show(**stream->next()), show(parse_json("{'_id': 2}")));
+  EXPECT_FALSE(*stream->next());
 }
 
 TEST_F(PipelineJoinTest, Facet) {
