@@ -61,11 +61,18 @@ class SharedPlace : public Whereabouts {
   ::_exit(static_cast<int>(status));
 }
 
+// Returns true for the signals that a damaged page can cause: a read outside the mapping, a failed
+// assertion, or a division by a damaged number. Others come from outside, as the SIGKILL of the
+// kernel when memory runs out.
+bool is_crash(int signal) {
+  return signal == SIGSEGV || signal == SIGBUS || signal == SIGABRT || signal == SIGFPE;
+}
+
 }  // namespace
 
 ExitStatus run_guarded(
     const std::function<ExitStatus(Whereabouts&)>& work,
-    const std::function<ExitStatus(const std::string& signal, const std::string& place)>& ended) {
+    const std::function<ExitStatus(const std::string& signal, const std::string& place)>& crashed) {
   fflush(stdout);
   SharedPlace place;
   const pid_t parent = ::getpid();
@@ -80,7 +87,11 @@ ExitStatus run_guarded(
     if (errno != EINTR) return ExitStatus::kFailure;
   }
   if (WIFEXITED(status)) return static_cast<ExitStatus>(WEXITSTATUS(status));
-  return ended(::strsignal(WTERMSIG(status)), place.text());
+  const std::string signal = ::strsignal(WTERMSIG(status));
+  if (is_crash(WTERMSIG(status))) return crashed(signal, place.text());
+  const std::string reading = place.text().empty() ? "the store" : place.text();
+  print_message("reading " + reading + " was ended from outside with a signal (" + signal + ")");
+  return ExitStatus::kFailure;
 }
 
 ExitStatus after_flush(ExitStatus status) {
