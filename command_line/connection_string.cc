@@ -33,6 +33,17 @@ UriParts parts_of(std::string_view uri) {
   return parts;
 }
 
+// Returns where the options begin, or npos. Their first name ends with a '='. Otherwise the '?'
+// belongs to a password.
+size_t begin_of_options(std::string_view uri) {
+  for (size_t mark = uri.find('?'); mark != std::string_view::npos;
+       mark = uri.find('?', mark + 1)) {
+    const size_t after_name = uri.find_first_of("=@", mark);
+    if (after_name == std::string_view::npos || uri[after_name] == '=') return mark;
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace
 
 bool is_connection_string(std::string_view text) {
@@ -67,12 +78,18 @@ std::string uri_of_socket(std::string_view path) {
   return std::string(kScheme) + percent_encoded(path);
 }
 
+std::string_view user_and_password(std::string_view uri) {
+  const size_t begin = parts_of(uri).begin;
+  if (begin == std::string_view::npos) return {};
+  const std::string_view text = uri.substr(begin);
+  const size_t at = text.substr(0, begin_of_options(text)).rfind('@');
+  return at == std::string_view::npos ? std::string_view() : text.substr(0, at);
+}
+
 std::string without_secrets(std::string_view uri) {
-  const UriParts parts = parts_of(uri);
+  const std::string_view user = user_and_password(uri);
   std::string plain(uri);
-  if (parts.at != std::string_view::npos) {
-    plain.erase(parts.begin, parts.at + 1 - parts.begin);
-  }
+  if (!user.empty()) plain.erase(static_cast<size_t>(user.data() - uri.data()), user.size() + 1);
   return plain.substr(0, plain.find('?'));
 }
 

@@ -26,6 +26,11 @@ std::string percent_encoded(std::string_view text);
 // Returns the URI of a server that listens on a Unix socket.
 std::string uri_of_socket(std::string_view path);
 
+// Returns the part "user:password" of the URI, which may be all text up to the last '@' before the
+// options: a '/' or '?' in a password must be escaped, but a password must stay secret even if its
+// user forgets this. Returns an empty view if there is no such part.
+std::string_view user_and_password(std::string_view uri);
+
 // Returns the URI without its user, its password and its options, for logs and for the list of
 // mounts. Options can be secrets, too (tlsCertificateKeyFilePassword, AWS_SESSION_TOKEN).
 std::string without_secrets(std::string_view uri);

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "command_line/connection_string.h"
+
 namespace gridmount::command_line {
 
 namespace {
@@ -26,20 +28,18 @@ void hide_option(char* argument, std::string_view option) {
   cross_out(argument + begin, end - begin);
 }
 
-// Crosses out the secrets in a URI. In "...//user:password@hosts", the password ends at the last @
-// before the path.
 void hide_in_uri(char* argument) {
   const std::string_view text(argument);
   const size_t scheme = text.find("mongodb");
-  const size_t begin = text.find("//", scheme);
-  if (scheme == std::string_view::npos || begin == std::string_view::npos) return;
+  if (scheme == std::string_view::npos) return;
+  const std::string_view user = user_and_password(text.substr(scheme));
+  const size_t colon = user.find(':');
   for (const std::string_view option : {"tlscertificatekeyfilepassword=", "aws_session_token:"}) {
     hide_option(argument, option);
   }
-  const size_t at = text.substr(0, text.find('/', begin + 2)).rfind('@');
-  const size_t colon = text.find(':', begin);
-  if (at == std::string_view::npos || colon >= at) return;
-  cross_out(argument + colon + 1, at - colon - 1);
+  if (colon == std::string_view::npos) return;
+  const std::string_view password = user.substr(colon + 1);
+  cross_out(argument + (password.data() - text.data()), password.size());
 }
 
 }  // namespace

@@ -21,6 +21,13 @@ TEST(ConnectionString, Secrets_AreNotLogged) {
             "mongodb://a,b:2/files");
 }
 
+TEST(ConnectionString, Password_IsNotLogged_EvenIfItIsNotEscaped) {
+  EXPECT_EQ(without_secrets("mongodb://me:p/w@db"), "mongodb://db");
+  EXPECT_EQ(without_secrets("mongodb://me:/p@1/w@db:7/files?x=a@b"), "mongodb://db:7/files");
+  EXPECT_EQ(without_secrets("mongodb://me:1?w@db/?x=1"), "mongodb://db/");
+  EXPECT_EQ(without_secrets("mongodb://me:p?/w@db?x=a@b"), "mongodb://db");
+}
+
 TEST(ConnectionString, MistypedOnes_AreNotTakenForFolders) {
   for (const char* text : {"mongodb:", "mongodb:/host/db", "mongodb+srv:host"}) {
     const Status checked = check_connection_string(text);
@@ -59,6 +66,18 @@ TEST(SecretArguments, ValuesAndPasswordsOfUris_AreCrossedOut) {
                                                    "mongodb://me:x@db/?x=1",
                                                    "mongodb://db/?tlsCertificateKeyFilePassword="
                                                    "xxx&x=1"}));
+}
+
+TEST(SecretArguments, PasswordThatIsNotEscaped_IsCrossedOut) {
+  std::array<std::string, 3> arguments{"mongodb://me:p/w@db/files",
+                                       "--uri=mongodb://me:/1?@db/?x=1",
+                                       "mongodb://db:1/files?x=a:b@c"};
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  hide_secrets(pointers, {});
+  EXPECT_EQ(arguments, (std::array<std::string, 3>{"mongodb://me:xxx@db/files",
+                                                   "--uri=mongodb://me:xxx@db/?x=1",
+                                                   "mongodb://db:1/files?x=a:b@c"}));
 }
 
 }  // namespace
