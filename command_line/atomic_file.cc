@@ -17,6 +17,7 @@ namespace gridmount {
 namespace {
 
 constexpr mode_t kNewFileMode = 0666;  // reduced by the umask
+constexpr mode_t kPrivateMode = 0600;
 
 // Returns ".name.<random>": a hidden name that is never too long.
 std::string temporary_name(const std::string& name) {
@@ -94,7 +95,7 @@ Result<AtomicFile> AtomicFile::create_in(int folder, std::string name, AtomicFil
 Status AtomicFile::open() {
   struct stat existing {};
   const bool exists = ::fstatat(folder_, name_.c_str(), &existing, AT_SYMLINK_NOFOLLOW) == 0;
-  if (!exists) return open_temporary();
+  if (!exists) return open_temporary(kNewFileMode);
   if (!options_.overwrite) return failure(AtomicFileStep::kOpen, EEXIST);
   if (!S_ISREG(existing.st_mode)) {
     fd_ = ::openat(folder_, name_.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -105,15 +106,16 @@ Status AtomicFile::open() {
   if (::faccessat(folder_, name_.c_str(), W_OK, 0) != 0) {
     return failure(AtomicFileStep::kOpen, errno);
   }
-  GM_TRY(open_temporary());
+  // Nobody who cannot read the replaced file may read the new one.
+  GM_TRY(open_temporary(kPrivateMode));
   if (::fchmod(fd_, existing.st_mode & 07777) != 0) return failure(AtomicFileStep::kOpen, errno);
   return {};
 }
 
-Status AtomicFile::open_temporary() {
+Status AtomicFile::open_temporary(mode_t mode) {
   std::string temporary = temporary_name(name_);
   constexpr int kFlags = O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC;
-  fd_ = ::openat(folder_, temporary.c_str(), kFlags, kNewFileMode);
+  fd_ = ::openat(folder_, temporary.c_str(), kFlags, mode);
   if (fd_ < 0) return failure(AtomicFileStep::kOpen, errno);
   temporary_ = std::move(temporary);
   return {};

@@ -3,11 +3,12 @@
 // temporary file.
 //
 // A device, a pipe or another file that is not regular cannot be replaced, so it is written
-// directly. A new file gets the permissions of the file that it replaces.
+// directly. A new file gets the permissions of the file that it replaces, before it has content.
 //
 // Not thread-safe.
 #pragma once
 
+#include <sys/types.h>
 #include <time.h>
 
 #include <cstdint>
@@ -63,7 +64,7 @@ class AtomicFile {
  private:
   AtomicFile(int folder, std::string name, AtomicFileOptions options);
   Status open();
-  Status open_temporary();
+  Status open_temporary(mode_t mode);
   Status sync_and_close();
   Status take_name();
   tl::unexpected<Error> failure(AtomicFileStep step, int error_number) const;

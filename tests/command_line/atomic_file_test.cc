@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +19,23 @@
 #include <vector>
 
 #include "engine/system/system_error.h"
+
+namespace gridmount {
+namespace {
+
+// The permissions that the last file had before fchmod() changed them.
+mode_t mode_before_change = 0;
+
+}  // namespace
+}  // namespace gridmount
+
+// Takes the place of the C library's function in this program.
+extern "C" int fchmod(int fd, mode_t mode) noexcept {
+  struct stat attributes {};
+  if (fstat(fd, &attributes) != 0) return -1;
+  gridmount::mode_before_change = attributes.st_mode & 07777;
+  return static_cast<int>(syscall(SYS_fchmod, fd, mode));
+}
 
 namespace gridmount {
 namespace {
@@ -122,6 +140,14 @@ TEST_F(AtomicFileTest, ReplacedFile_PassesOnItsPermissions) {
   ASSERT_EQ(stat((folder_ / "a").c_str(), &attributes), 0);
   EXPECT_EQ(attributes.st_mode & 07777, 0640u);
   EXPECT_EQ(text_of("a"), "new");
+}
+
+TEST_F(AtomicFileTest, ReplacedPrivateFile_IsPrivateFromTheBeginning) {
+  ASSERT_TRUE(put("a", "old", options()));
+  ASSERT_EQ(chmod((folder_ / "a").c_str(), 0600), 0);
+  mode_before_change = 07777;
+  ASSERT_TRUE(put("a", "new", options()));
+  EXPECT_EQ(mode_before_change, 0600u);
 }
 
 TEST_F(AtomicFileTest, SymbolicLink_IsFollowedAndStays) {
