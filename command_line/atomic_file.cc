@@ -167,8 +167,18 @@ Status AtomicFile::take_name() {
     if (fd < 0) return failure(AtomicFileStep::kRename, errno);
     ::close(fd);
   }
-  if (::renameat(folder_, from, folder_, to) != 0) return failure(AtomicFileStep::kRename, errno);
-  return {};
+  if (::renameat(folder_, from, folder_, to) == 0) return {};
+  const int error_number = errno;
+  if (!options_.overwrite) remove_reservation();
+  return failure(AtomicFileStep::kRename, error_number);
+}
+
+void AtomicFile::remove_reservation() const {
+  struct stat reserved {};
+  // Another program may have written to the file.
+  const bool is_empty = ::fstatat(folder_, name_.c_str(), &reserved, AT_SYMLINK_NOFOLLOW) == 0 &&
+                        S_ISREG(reserved.st_mode) && reserved.st_size == 0;
+  if (is_empty) ::unlinkat(folder_, name_.c_str(), 0);
 }
 
 }  // namespace gridmount

@@ -67,6 +67,7 @@ class AtomicFile {
   Status open_temporary(mode_t mode);
   Status sync_and_close();
   Status take_name();
+  void remove_reservation() const;
   tl::unexpected<Error> failure(AtomicFileStep step, int error_number) const;
 
   AtomicFileOptions options_;

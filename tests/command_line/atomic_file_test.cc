@@ -26,15 +26,36 @@ namespace {
 // The permissions that the last file had before fchmod() changed them.
 mode_t mode_before_change = 0;
 
+// Failures of the file system.
+bool lacks_noreplace = false;
+bool fails_to_rename = false;
+
 }  // namespace
 }  // namespace gridmount
 
-// Takes the place of the C library's function in this program.
+// These functions take the place of the C library's in this program.
 extern "C" int fchmod(int fd, mode_t mode) noexcept {
   struct stat attributes {};
   if (fstat(fd, &attributes) != 0) return -1;
   gridmount::mode_before_change = attributes.st_mode & 07777;
   return static_cast<int>(syscall(SYS_fchmod, fd, mode));
+}
+
+extern "C" int renameat2(int from_folder, const char* from, int to_folder, const char* to,
+                         unsigned int flags) noexcept {
+  if (gridmount::lacks_noreplace) {
+    errno = EINVAL;
+    return -1;
+  }
+  return static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
+}
+
+extern "C" int renameat(int from_folder, const char* from, int to_folder, const char* to) noexcept {
+  if (gridmount::fails_to_rename) {
+    errno = EIO;
+    return -1;
+  }
+  return static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, 0));
 }
 
 namespace gridmount {
@@ -130,6 +151,19 @@ TEST_F(AtomicFileTest, WithoutOverwrite_AFileIsAnError_EvenIfItAppearsLate) {
   EXPECT_EQ(step_, AtomicFileStep::kOpen);
   EXPECT_EQ(errno_, EEXIST);
   EXPECT_EQ(text_of("a"), "other");
+}
+
+TEST_F(AtomicFileTest, WithoutNoreplace_AFailedRenameLeavesNothing) {
+  lacks_noreplace = true;
+  EXPECT_TRUE(put("a", "text", options(false)));
+  EXPECT_FALSE(put("a", "other", options(false)));
+  fails_to_rename = true;
+  EXPECT_FALSE(put("b", "text", options(false)));
+  EXPECT_EQ(errno_, EIO);
+  fails_to_rename = false;
+  lacks_noreplace = false;
+  EXPECT_THAT(names(), ElementsAre("a"));
+  EXPECT_EQ(text_of("a"), "text");
 }
 
 TEST_F(AtomicFileTest, ReplacedFile_PassesOnItsPermissions) {
