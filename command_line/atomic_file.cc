@@ -39,6 +39,12 @@ int follow_links(std::filesystem::path& path) {
   return ELOOP;
 }
 
+// Returns the errno for a file that is not regular and must not be written.
+int reason_against(mode_t mode) {
+  if (S_ISLNK(mode)) return ELOOP;
+  return S_ISDIR(mode) ? EISDIR : EEXIST;
+}
+
 }  // namespace
 
 AtomicFile::AtomicFile(int folder, std::string name, AtomicFileOptions options)
@@ -98,6 +104,9 @@ Status AtomicFile::open() {
   if (!exists) return open_temporary(kNewFileMode);
   if (!options_.overwrite) return failure(AtomicFileStep::kOpen, EEXIST);
   if (!S_ISREG(existing.st_mode)) {
+    if (options_.regular_only) {
+      return failure(AtomicFileStep::kOpen, reason_against(existing.st_mode));
+    }
     fd_ = ::openat(folder_, name_.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
     return fd_ >= 0 ? Status() : failure(AtomicFileStep::kOpen, errno);
   }

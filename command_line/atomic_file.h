@@ -3,7 +3,8 @@
 // temporary file.
 //
 // A device, a pipe or another file that is not regular cannot be replaced, so it is written
-// directly. A new file gets the permissions of the file that it replaces, before it has content.
+// directly, unless AtomicFileOptions::regular_only is set. A new file gets the permissions of the
+// file that it replaces, before it has content.
 //
 // Not thread-safe.
 #pragma once
@@ -28,6 +29,8 @@ struct AtomicFileOptions {
   // If false, an existing file is an error (EEXIST), even if another program creates it before
   // commit().
   bool overwrite = true;
+  // If true, a device, a pipe or a socket under the name is an error (EEXIST) and is not opened.
+  bool regular_only = false;
   // If true, commit() makes the content durable before it renames the file, so that a power failure
   // cannot leave an incomplete file under the name. The name itself is durable only after the
   // folder has been synced too.

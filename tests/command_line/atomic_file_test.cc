@@ -216,6 +216,24 @@ TEST_F(AtomicFileTest, Pipe_IsWrittenDirectlyAndStays) {
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 }
 
+TEST_F(AtomicFileTest, RegularOnly_APipeIsNotOpened) {
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  ASSERT_TRUE(put("a", "old", options()));
+  // Opening a pipe without a reader would wait for ever.
+  const int reader = open((folder_ / "pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_GE(reader, 0);
+  AtomicFileOptions given = options();
+  given.regular_only = true;
+  EXPECT_FALSE(put("pipe", "text", given));
+  EXPECT_EQ(errno_, EEXIST);
+  char text = 0;
+  EXPECT_EQ(read(reader, &text, 1), 0);
+  close(reader);
+  EXPECT_FALSE(put(".", "text", given));
+  EXPECT_EQ(errno_, EISDIR);
+  EXPECT_TRUE(put("a", "new", given));
+}
+
 TEST_F(AtomicFileTest, NameOfMaximumLength_Works) {
   const std::string name(255, 'n');
   ASSERT_TRUE(put(name, "text", options()));

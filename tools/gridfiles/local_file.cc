@@ -67,6 +67,11 @@ auto is_a_link(const std::string& path) {
                   " is or contains a symbolic link, which is not followed; remove the link");
 }
 
+auto is_a_device(const std::string& path) {
+  return fail(ErrorCode::kIllegalOperation,
+              "the path " + in_quotes(path) + " is a device or a pipe; remove it first");
+}
+
 // Returns true if a folder in the name is a symbolic link. Looks only at the folders that end at
 // the position `begin` or behind it.
 bool leads_through_link(const std::string& name, size_t begin = 1) {
@@ -158,9 +163,11 @@ Result<AtomicFile> create_file_below(const std::string& folder, const std::strin
   const std::string path = folder + "/" + name;
   AtomicFileOptions options;
   options.mtime = mtime;
+  options.regular_only = true;
   options.check_interrupt = Interruption::check;
   options.error = [path](AtomicFileStep step, int error_number) -> Error {
     if (step == AtomicFileStep::kOpen && error_number == ELOOP) return is_a_link(path).value();
+    if (step == AtomicFileStep::kOpen && error_number == EEXIST) return is_a_device(path).value();
     return failed_step(path, true, step, error_number);
   };
   const int parent = folder_without_links(folder, name, true);

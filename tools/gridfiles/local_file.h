@@ -61,8 +61,8 @@ Result<AtomicFile> create_local_file(const std::string& name, LocalName kind, bo
 // For the command sync_get: creates the file `name` below an existing folder. Makes the folders in
 // `name` that are missing. commit() replaces an existing file. Follows symbolic links in `folder`.
 // Fails with IllegalOperation if a part of `name` is a symbolic link, even if the link replaces a
-// folder while this function runs. Other failures are IoError. `name` must have no part "..". The
-// file gets the modification time `mtime`.
+// folder while this function runs, or if `name` is a device, a pipe or a socket. Other failures are
+// IoError. `name` must have no part "..". The file gets the modification time `mtime`.
 Result<AtomicFile> create_file_below(const std::string& folder, const std::string& name,
                                      const timespec& mtime);
 // Removes the file `name` below `folder`, and then the folders in `name` that have become empty. If
