@@ -4,7 +4,8 @@
 // Source of the rules: GridFS specification. Chunks n = 0, 1, ... hold chunkSize bytes each, and
 // the last one holds the rest of the length. In a file marked as sparse (metadata.sparse) a missing
 // chunk stands for zeros, and metadata.storedChunks, if present, is the number of existing chunks.
-// If md5 is present, it is the digest of the content.
+// If md5 is present, it is the digest of the content. It is not checked if the holes of a sparse
+// file are too large.
 //
 // Not thread-safe.
 #pragma once
@@ -77,6 +78,9 @@ class FileCheck {
 
   void check_document(bson::View document);
   void pass_gap(int64_t until);
+  // Hashes a hole of a sparse file as zeros. If the holes are too large, gives a notice and does
+  // not check the md5.
+  void hash_hole(int64_t bytes);
   void add_data(int64_t n, bson::View chunk);
   int64_t expected_bytes(int64_t n) const;
   void problem(bool FileVerdict::*about, const std::string& what);
@@ -91,6 +95,7 @@ class FileCheck {
   uint64_t garbage_chunks_ = 0;
   int64_t next_n_ = 0;
   uint64_t bytes_ = 0;  // in all chunks
+  int64_t hashed_hole_bytes_ = 0;
   uint64_t chunks_without_file_ = 0;
   ChunkProblem missing_;
   ChunkProblem wrong_size_;
