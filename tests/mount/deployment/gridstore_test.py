@@ -235,6 +235,35 @@ class CheckTest(GridstoreCase):
         said = self.gridstore("check", "--repair", self.uri.replace("/test?", "/?"), status=1)
         self.assertIn("a repair works on one database", said)
 
+    def test_duplicates_that_others_remove_meanwhile_are_left_to_them(self):
+        count, contested = 1000, 50
+        made = self.put("doubled", bytes(n % 251 for n in range(count)), chunkSize=1)
+        chunks = self.db.fs.chunks
+        chunks.drop_index("files_id_1_n_1")
+        first = {chunk["n"]: chunk for chunk in chunks.find({"files_id": made})}
+        second = {n: {**chunk, "_id": ObjectId()} for n, chunk in first.items()}
+        chunks.insert_many(second.values())
+        doomed = [(first if n % 2 else second)[n]["_id"] for n in range(count - contested, count)]
+
+        keep = os.path.join(self.scratch, "keep")
+
+        def remove():
+            """Removes duplicates after the repair has found them, during its first transaction."""
+            ends = time.monotonic() + 60
+            while not os.path.exists(os.path.join(keep, "test.fs.chunks.bson")):
+                if time.monotonic() > ends:
+                    return
+                time.sleep(0.001)
+            chunks.delete_many({"_id": {"$in": doomed}})
+
+        other = threading.Thread(target=remove)
+        other.start()
+        said = self.gridstore("check", "--repair", "--keep", keep, self.uri)
+        other.join()
+        self.assertIn("no problems", said)
+        self.assertEqual(chunks.count_documents({"_id": {"$in": doomed}}), 0)
+        self.assertEqual(chunks.count_documents({}), count)
+
     def test_an_interrupted_move_is_completed_and_spares_a_new_upload_of_the_same_id(self):
         cut = self.put("cut", os.urandom(1_200_000), _id="mine")
         self.db.fs.chunks.delete_one({"files_id": cut, "n": 1})

@@ -1,6 +1,8 @@
 #include "tools/gridstore/repair/repair_indexes.h"
 
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "engine/bson/json.h"
 #include "engine/local/index_steps.h"
 #include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/retry.h"
 #include "tools/gridstore/check/missing_indexes.h"
 
 namespace gridmount::tools {
@@ -91,10 +94,13 @@ class IndexRepair {
     keys.append_all(missing_.definition.keys).append("_id", int32_t{1});
     helping.keys = std::move(keys).finish();
     GM_TRY(create(helping));
+    std::vector<bson::Value> before;
     while (true) {
-      GM_ASSIGN(const std::vector<bson::Value> ids, find_duplicates(helping.keys));
-      if (ids.empty()) break;
+      GM_ASSIGN(std::vector<bson::Value> ids, find_duplicates(helping.keys));
+      // The same documents again cannot be removed. Then the index cannot be created either.
+      if (ids.empty() || ids == before) break;
       GM_TRY(remove(ids));
+      before = std::move(ids);
     }
     return drop(helping.name);
   }
@@ -134,31 +140,66 @@ class IndexRepair {
     return std::move(key).finish();
   }
 
-  Status remove(const std::vector<bson::Value>& ids) {
-    for (size_t next = 0; next < ids.size();) {
-      GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
-      std::vector<std::string> lines;
-      uint64_t bytes = 0;
-      for (; next < ids.size() && bytes < kRepairBytesMax; ++next) {
-        const bson::Document by_id = gridfs::equals("_id", ids[next]);
-        GM_ASSIGN(const std::optional<bson::View> document,
-                  collection_->find_one(*transaction, by_id));
-        if (!document) {
-          return fail(
-              ErrorCode::kDataCorruptionDetected,
-              collection_->ns().full() + ": a document that is there is not found by its _id");
-        }
-        bytes += document->size();
-        GM_TRY(context_.keep.keep_document(collection_->ns(), *document));
-        lines.push_back(missing_.collection + ": removed the document with _id " +
-                        bson::to_json(ids[next], bson::JsonForm::kRelaxed) + ", one of several " +
-                        bson::to_json(key_of(*document), bson::JsonForm::kRelaxed));
-        GM_TRY(remove_found(*collection_, *transaction, by_id));
-      }
-      GM_TRY(commit_kept(context_, *transaction));
-      for (const std::string& line : lines) context_.findings.repaired(place_, line);
+  Status remove(std::span<const bson::Value> ids) {
+    while (!ids.empty()) {
+      GM_ASSIGN(const Removal removal,
+                gridfs::with_retry(context_.store, [&] { return remove_some(ids); }));
+      for (const std::string& line : removal.lines) context_.findings.repaired(place_, line);
+      ids = ids.subspan(removal.looked_at);
     }
     return {};
+  }
+
+  // What one transaction has done: the number of _ids that it has looked at, and a line for each
+  // document that it has removed.
+  struct Removal {
+    size_t looked_at = 0;
+    std::vector<std::string> lines;
+  };
+
+  Result<Removal> remove_some(std::span<const bson::Value> ids) {
+    const size_t count = std::min<size_t>(ids.size(), documents_per_transaction(context_.store));
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
+    Removal removal;
+    uint64_t bytes = 0;
+    for (; removal.looked_at < count && bytes < kRepairBytesMax; ++removal.looked_at) {
+      const bson::Value& id = ids[removal.looked_at];
+      const bson::Document by_id = gridfs::equals("_id", id);
+      GM_ASSIGN(const std::optional<bson::Document> document, find_duplicate(*transaction, by_id));
+      if (!document) continue;
+      bytes += document->view().size();
+      GM_TRY(context_.keep.keep_document(collection_->ns(), *document));
+      removal.lines.push_back(missing_.collection + ": removed the document with _id " +
+                              bson::to_json(id, bson::JsonForm::kRelaxed) + ", one of several " +
+                              bson::to_json(key_of(*document), bson::JsonForm::kRelaxed));
+      GM_TRY(remove_found(*collection_, *transaction, by_id));
+    }
+    if (!removal.lines.empty()) GM_TRY(commit_kept(context_, *transaction));
+    return removal;
+  }
+
+  // Returns the document, or nothing if others have removed it or the other documents with its key.
+  Result<std::optional<bson::Document>> find_duplicate(engine::Transaction& transaction,
+                                                       bson::View by_id) {
+    const bool is_alone = context_.store.capabilities().exclusive;
+    GM_ASSIGN(const std::optional<bson::View> found, collection_->find_one(transaction, by_id));
+    if (!found && is_alone) {
+      return fail(ErrorCode::kDataCorruptionDetected,
+                  collection_->ns().full() + ": a document that is there is not found by its _id");
+    }
+    if (!found) return std::optional<bson::Document>();
+    std::optional<bson::Document> document(*found);
+    if (is_alone) return document;
+    bson::Builder others;
+    const bson::Document key = key_of(*document);
+    for (const bson::Element part : key.view()) {
+      others.open_document(part.key).append("$eq", part.value).close();
+    }
+    others.open_document("_id").append("$ne", document->view()["_id"]).close();
+    GM_ASSIGN(const std::optional<bson::View> other,
+              collection_->find_one(transaction, std::move(others).finish()));
+    if (!other) document.reset();
+    return document;
   }
 
   RepairContext& context_;
