@@ -349,6 +349,15 @@ TEST_F(GridstoreRestore, NamesThatNoStoreTakes_AreRefused) {
   EXPECT_THAT(collections(), ElementsAre("test.good"));
 }
 
+// The name of the file is truncated, and there is no file of documents.
+TEST_F(GridstoreRestore, MetadataWithoutACollectionsName_IsNamed) {
+  const std::string file = std::string(208, 'a') + "%24" + std::string(27, 'b') + ".metadata.json";
+  write_file("dump/test/" + file, "{}");
+  const Outcome outcome = restore({});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, HasSubstr(file + "`: the collection's name is neither"));
+}
+
 TEST_F(GridstoreRestore, IntoAStoreInUse_IsRefused) {
   create_store();
   write_file("dump/test/a.bson", numbered(1));

@@ -194,7 +194,8 @@ class DumpFolderScan {
     }
     if (options_.collection.empty() || files.documents != options_.path) {
       if (!name) {
-        found_.problems.push_back(in_quotes(files.documents.string()) +
+        const fs::path& shown = files.documents.empty() ? files.metadata : files.documents;
+        found_.problems.push_back(in_quotes(shown.string()) +
                                   ": the collection's name is neither in the file's name nor in "
                                   "metadata");
         return {};
