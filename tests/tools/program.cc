@@ -87,6 +87,11 @@ Outcome run(const Invocation& invocation) {
     ::execv(argv[0], argv.data());
     _exit(127);
   }
+  if (pid < 0) {
+    ADD_FAILURE() << "no process for " << invocation.program;
+    outcome.status = 127;
+    return outcome;
+  }
   in.close_read();
   out.close_write();
   err.close_write();
