@@ -31,6 +31,8 @@ constexpr std::chrono::seconds kStartMax{60};
 constexpr std::chrono::milliseconds kPollInterval{20};
 // Another program may take a port between its choice and its use.
 constexpr int kPortsTriedMax = 5;
+// What a server logs when it has the port.
+constexpr const char* kListens = "Waiting for connections";
 constexpr std::uintmax_t kMemoryBytesMin = 2ULL << 30U;
 
 std::string mongod() {
@@ -197,6 +199,7 @@ Status MongodProcess::run(uint16_t port) {
   for (const std::string& word : words) arguments.push_back(word.c_str());
   arguments.push_back(nullptr);
   const std::string log = (folder_ / "log").string();
+  std::ofstream(log, std::ios::trunc).close();  // of the process before
   pid_ = ::fork();
   if (pid_ == 0) become(arguments.data(), log.c_str());
   if (pid_ < 0) return no_server("cannot be started");
@@ -206,7 +209,9 @@ Status MongodProcess::run(uint16_t port) {
 Status MongodProcess::wait_until_it_listens() {
   const auto deadline = steady_clock::now() + kStartMax;
   while (steady_clock::now() < deadline) {
-    if (LoopbackSocket().connects(port_)) return {};
+    // Another program may have taken the port and accept connections.
+    const bool listens = log().find(kListens) != std::string::npos;
+    if (listens && LoopbackSocket().connects(port_)) return {};
     if (::waitpid(pid_, nullptr, WNOHANG) == pid_) {
       pid_ = -1;
       return no_server("ended:\n" + log());

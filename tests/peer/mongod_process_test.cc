@@ -3,8 +3,15 @@
 
 #include "tests/peer/mongod_process.h"
 
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <string>
 
 #include "engine/bson/builder.h"
 #include "engine/mongo/mongo_store.h"
@@ -34,6 +41,27 @@ TEST_P(MongodOf, Server_KeepsWhatIsWritten) {
   must(server->start_again());
   const auto again = must(mongo::connect({.uri = server->uri(), .application = "peer"}));
   EXPECT_EQ(must(documents->count(*must(again->snapshot()), bson::View())), 1);
+}
+
+// A socket of another program that listens on the port of a server which has ended.
+TEST(Mongod, PortOfAnotherProgram_IsNoServer) {
+  require_mongod();
+  const auto server = must(MongodProcess::start(MongodKind::kStandalone));
+  const std::string address = server->address();
+  server->end(SIGKILL);
+  const int other = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int reuse = 1;
+  ::setsockopt(other, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);
+  sockaddr_in taken{};
+  taken.sin_family = AF_INET;
+  taken.sin_port = htons(static_cast<uint16_t>(std::stoi(address.substr(address.find(':') + 1))));
+  taken.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(::bind(other, reinterpret_cast<const sockaddr*>(&taken), sizeof taken), 0);
+  ASSERT_EQ(::listen(other, 8), 0);
+  const Status again = server->start_again();
+  ::close(other);
+  ASSERT_FALSE(again);
+  EXPECT_THAT(again.error().message(), testing::HasSubstr("Address already in use"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Peer, MongodOf,

@@ -19,6 +19,7 @@ from pymongo.errors import PyMongoError
 SKIPPED = 77  # what CMakeLists.txt calls SKIP_RETURN_CODE
 START_SECONDS_MAX = 60.0
 END_SECONDS_MAX = 60.0
+LISTENS = "Waiting for connections"  # what a server logs when it has the port
 # Another program may take a port between its choice and its use.
 PORTS_TRIED_MAX = 5
 ROOT = "root"
@@ -52,6 +53,7 @@ class Mongod:
         self.process = None
         self.next_process = None
         self.temp = None
+        self.logged = 0  # the length of the log when the process began
 
     def __enter__(self):
         self.temp = tempfile.mkdtemp(prefix="mongod-", dir=self.parent)
@@ -96,6 +98,7 @@ class Mongod:
 
     def start_again(self):
         """Starts the server again after kill(), on the same port and folder."""
+        self.logged = len(self.log())
         self.process = self.next_process
         self.process.stdin.write(b"\n")
         self.process.stdin.close()
@@ -150,6 +153,10 @@ class Mongod:
     def _wait_until_it_answers(self):
         deadline = time.monotonic() + START_SECONDS_MAX
         while time.monotonic() < deadline and self.process.poll() is None:
+            # Another program may have taken the port and answer.
+            if LISTENS not in self.log()[self.logged :]:
+                time.sleep(0.05)
+                continue
             try:
                 with self.client(serverSelectionTimeoutMS=200) as asked:
                     asked.admin.command("ping")

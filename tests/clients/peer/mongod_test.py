@@ -1,7 +1,9 @@
 """Goal: the server used for comparison starts, requires authentication if configured, and ends."""
 
 import unittest
+from unittest import mock
 
+import mongod
 from mongod import Mongod, require_mongod
 from pymongo.errors import OperationFailure
 
@@ -20,6 +22,13 @@ class Starting(unittest.TestCase):
                 nobody.test.items.find_one()
             self.assertEqual(refused.exception.code, 13)
             root.test.items.insert_one({"_id": 1})
+
+    def test_PortOfAnotherServer_IsNotTakenForItsOwn(self):
+        with Mongod() as other:
+            taken = int(other.address.rpartition(":")[2])
+            ports = mock.Mock(side_effect=[taken, mongod._free_port()])
+            with mock.patch("mongod._free_port", ports), Mongod() as peer:
+                self.assertNotEqual(peer.address, other.address)
 
 
 if __name__ == "__main__":
