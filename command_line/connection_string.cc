@@ -1,5 +1,7 @@
 #include "command_line/connection_string.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdint>
 
 #include "engine/base/hex.h"
@@ -99,8 +101,12 @@ bool lacks_password(std::string_view uri) {
   if (uri.substr(parts.begin, parts.at - parts.begin).find(':') != std::string_view::npos) {
     return false;
   }
-  for (const std::string_view mechanism : {"MONGODB-X509", "GSSAPI", "MONGODB-AWS"}) {
-    if (uri.find("authMechanism=" + std::string(mechanism)) != std::string_view::npos) return false;
+  // Drivers ignore the case of names of options.
+  std::string options(uri.substr(std::min(parts.end, uri.size())));
+  std::transform(options.begin(), options.end(), options.begin(),
+                 [](unsigned char letter) { return std::tolower(letter); });
+  for (const std::string_view mechanism : {"mongodb-x509", "gssapi", "mongodb-aws"}) {
+    if (options.find("authmechanism=" + std::string(mechanism)) != std::string::npos) return false;
   }
   return true;
 }

@@ -15,17 +15,22 @@ void cross_out(char* begin, size_t bytes) {
   std::fill_n(begin, bytes, 'x');
 }
 
-// Crosses out the value of an option, which ends where the next option begins. Drivers ignore the
-// case of names of options.
+// Options of a URI that have a secret as their value, in lower case, because drivers ignore the
+// case of names. libmongoc still takes the second name for the first one.
+constexpr std::string_view kSecretOptions[] = {
+    "tlscertificatekeyfilepassword=", "sslclientcertificatekeypassword=", "aws_session_token:"};
+
+// Crosses out the values of all options of that name. A value ends where the next option begins.
 void hide_option(char* argument, std::string_view option) {
   std::string text(argument);
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char letter) { return std::tolower(letter); });
-  const size_t found = text.find(option);
-  if (found == std::string::npos) return;
-  const size_t begin = found + option.size();
-  const size_t end = std::min(text.find_first_of("&,", begin), text.size());
-  cross_out(argument + begin, end - begin);
+  for (size_t found = text.find(option); found != std::string::npos;) {
+    const size_t begin = found + option.size();
+    const size_t end = std::min(text.find_first_of("&,", begin), text.size());
+    cross_out(argument + begin, end - begin);
+    found = text.find(option, end);
+  }
 }
 
 void hide_in_uri(char* argument) {
@@ -34,9 +39,7 @@ void hide_in_uri(char* argument) {
   if (scheme == std::string_view::npos) return;
   const std::string_view user = user_and_password(text.substr(scheme));
   const size_t colon = user.find(':');
-  for (const std::string_view option : {"tlscertificatekeyfilepassword=", "aws_session_token:"}) {
-    hide_option(argument, option);
-  }
+  for (const std::string_view option : kSecretOptions) hide_option(argument, option);
   if (colon == std::string_view::npos) return;
   const std::string_view password = user.substr(colon + 1);
   cross_out(argument + (password.data() - text.data()), password.size());

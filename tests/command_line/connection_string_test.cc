@@ -48,24 +48,29 @@ TEST(ConnectionString, Password_IsAddedWhereOneIsMissing) {
   EXPECT_FALSE(lacks_password("mongodb://me:p@db/"));
   EXPECT_FALSE(lacks_password("mongodb://db/?x=a@b"));
   EXPECT_FALSE(lacks_password("mongodb://me@db/?authMechanism=MONGODB-X509"));
+  EXPECT_FALSE(lacks_password("mongodb://me@db/?authmechanism=MONGODB-X509"));
   EXPECT_EQ(with_password("mongodb://me@db/files", "p@s/s"), "mongodb://me:p%40s%2Fs@db/files");
 }
 
 TEST(SecretArguments, ValuesAndPasswordsOfUris_AreCrossedOut) {
-  std::array<std::string, 6> arguments{"--password=abc",
+  std::array<std::string, 7> arguments{"--password=abc",
                                        "abc",
                                        "-pabc",
                                        "put",
                                        "mongodb://me:p@db/?x=1",
-                                       "mongodb://db/?tlsCertificateKeyFilePassword=key&x=1"};
+                                       "mongodb://db/?tlsCertificateKeyFilePassword=key&x=1",
+                                       "mongodb://db/?sslClientCertificateKeyPassword=key&x=1&"
+                                       "sslclientcertificatekeypassword=other"};
   std::vector<char*> pointers;
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   const std::array<std::string, 1> secrets{"abc"};
   hide_secrets(pointers, secrets);
-  EXPECT_EQ(arguments, (std::array<std::string, 6>{"--password=xxx", "xxx", "-pxxx", "put",
-                                                   "mongodb://me:x@db/?x=1",
-                                                   "mongodb://db/?tlsCertificateKeyFilePassword="
-                                                   "xxx&x=1"}));
+  EXPECT_EQ(arguments, (std::array<std::string, 7>{
+                           "--password=xxx", "xxx", "-pxxx", "put", "mongodb://me:x@db/?x=1",
+                           "mongodb://db/?tlsCertificateKeyFilePassword="
+                           "xxx&x=1",
+                           "mongodb://db/?sslClientCertificateKeyPassword=xxx&x=1&"
+                           "sslclientcertificatekeypassword=xxxxx"}));
 }
 
 TEST(SecretArguments, PasswordThatIsNotEscaped_IsCrossedOut) {
