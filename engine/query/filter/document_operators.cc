@@ -80,8 +80,7 @@ MadePredicate parse_json_schema(const Element& element, const FilterPosition& pl
   if (element.value.type() != bson::Type::kDocument) {
     return fail(ErrorCode::kTypeMismatch, "$jsonSchema must be an object");
   }
-  GM_ASSIGN(JsonSchema schema,
-            JsonSchema::parse(element.value.as_document(), place.depth + 1, place.memory));
+  GM_ASSIGN(JsonSchema schema, JsonSchema::parse(element.value.as_document(), place.depth + 1));
   return std::unique_ptr<Predicate>(std::make_unique<JsonSchemaPredicate>(std::move(schema)));
 }
 

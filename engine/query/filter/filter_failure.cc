@@ -305,8 +305,7 @@ class Explainer {
       out_.append("reason", "schema matched");
       return;
     }
-    FilterMemory memory;
-    const Result<JsonSchema> schema = JsonSchema::parse(specification, 0, memory);
+    const Result<JsonSchema> schema = JsonSchema::parse(specification, 0);
     if (!schema) return;
     schema->append_annotations(out_);
     out_.open_array("schemaRulesNotSatisfied");

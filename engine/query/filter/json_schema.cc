@@ -53,12 +53,6 @@ bool contains(const std::string_view (&names)[kSize], std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-// Returns whether the keyword has schemas, which take their own memory.
-bool has_schemas(const Element& keyword) {
-  return keyword.value.type() == Type::kDocument || keyword.key == "allOf" ||
-         keyword.key == "anyOf" || keyword.key == "items" || keyword.key == "oneOf";
-}
-
 void append_sorted(std::string_view name, ValueView value, bson::Builder& builder);
 
 void append_sorted_fields(bson::View document, bson::Builder& builder) {
@@ -128,26 +122,10 @@ std::optional<Element> SchemaElements::find(std::string_view keyword) const {
   return std::nullopt;
 }
 
-Status SchemaElements::take(size_t bytes) const {
-  // A keyword keeps its specification, and the values in it.
-  constexpr size_t kCopies = 4;
-  return memory_.take(FilterMemory::kConditionBytes + kCopies * bytes);
-}
-
-Result<Regex> SchemaElements::compile(std::string_view pattern) const {
-  GM_ASSIGN(Regex regex, Regex::compile(pattern, ""));
-  GM_TRY(memory_.take(sizeof(Regex) + regex.bytes()));
-  return regex;
-}
-
-Result<JsonSchema> JsonSchema::parse(bson::View schema, int depth, FilterMemory& memory) {
+Result<JsonSchema> JsonSchema::parse(bson::View schema, int depth) {
   GM_TRY(check_depth(depth));
-  const SchemaElements elements(schema, depth, memory);
+  const SchemaElements elements(schema, depth);
   GM_TRY(elements.check());
-  GM_TRY(elements.take(0));
-  for (const Element element : schema) {
-    GM_TRY(elements.take(has_schemas(element) ? 0 : element.value.size()));
-  }
   JsonSchema parsed;
   for (const std::string_view name : {"title", "description"}) {
     const std::optional<Element> element = elements.find(name);

@@ -23,8 +23,6 @@
 
 namespace gridmount::query {
 
-class FilterMemory;
-
 // One keyword of a schema, or two keywords that have a meaning only together. Immutable.
 class SchemaKeyword {
  public:
@@ -38,9 +36,8 @@ class SchemaKeyword {
 class JsonSchema {
  public:
   // `depth` is the number of schemas and operators around this schema, which must not exceed
-  // kMaxFilterDepth. Error codes and messages are those of servers. Fails as FilterMemory::take()
-  // does.
-  static Result<JsonSchema> parse(bson::View schema, int depth, FilterMemory& memory);
+  // kMaxFilterDepth. Error codes and messages are those of servers.
+  static Result<JsonSchema> parse(bson::View schema, int depth);
 
   bool allows(bson::ValueView value, MatchContext& context) const;
   // Calls SchemaKeyword::explain() of each keyword that does not allow `value`.

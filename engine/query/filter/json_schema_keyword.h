@@ -13,35 +13,27 @@
 #include <vector>
 
 #include "engine/query/filter/json_schema.h"
-#include "engine/query/regex.h"
 
 namespace gridmount::query {
 
 // Finds the elements of a schema by their keywords.
 class SchemaElements {
  public:
-  // The bytes of `schema` and `memory` must outlive this object. `depth` and `memory` must be the
-  // arguments of JsonSchema::parse().
-  SchemaElements(bson::View schema, int depth, FilterMemory& memory)
-      : schema_(schema), depth_(depth), memory_(memory) {}
+  // The bytes of `schema` must outlive this object. `depth` must be the argument of
+  // JsonSchema::parse().
+  SchemaElements(bson::View schema, int depth) : schema_(schema), depth_(depth) {}
 
   // Fails with FailedToParse for unknown, unsupported and repeated keywords.
   Status check() const;
   std::optional<bson::Element> find(std::string_view keyword) const;
   // Parses a schema that is inside this schema.
   Result<JsonSchema> parse_below(bson::View schema) const {
-    return JsonSchema::parse(schema, depth_ + 1, memory_);
+    return JsonSchema::parse(schema, depth_ + 1);
   }
-  // Takes the memory of a schema, or of a keyword whose values have `bytes` bytes. Fails as
-  // FilterMemory::take() does.
-  Status take(size_t bytes) const;
-  // Compiles a regular expression and takes its memory.
-  Result<Regex> compile(std::string_view pattern) const;
 
  private:
   bson::View schema_;
   int depth_;
-  FilterMemory& memory_;
 };
 
 using SchemaKeywords = std::vector<std::unique_ptr<SchemaKeyword>>;

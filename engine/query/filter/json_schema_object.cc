@@ -215,7 +215,6 @@ Status add_dependencies(const SchemaElements& elements, SchemaKeywords& keywords
     if (dependency.value.type() == Type::kDocument) {
       GM_ASSIGN(parsed.schema, elements.parse_below(dependency.value.as_document()));
     } else if (dependency.value.type() == Type::kArray) {
-      GM_TRY(elements.take(dependency.value.size()));
       GM_ASSIGN(parsed.others, dependent_names(dependency));
     } else {
       return fail(ErrorCode::kTypeMismatch,

@@ -217,7 +217,7 @@ Status add_patterns(const SchemaElements& elements, const Element& element,
           "has property '" + std::string(pattern.key) + "' which is not an object");
     }
     GM_ASSIGN(JsonSchema schema, elements.parse_below(pattern.value.as_document()));
-    GM_ASSIGN(Regex regex, elements.compile(pattern.key));
+    GM_ASSIGN(Regex regex, Regex::compile(pattern.key, ""));
     keyword.patterns.push_back({std::move(regex), std::move(schema)});
   }
   return {};

@@ -133,7 +133,7 @@ Status add_pattern(const SchemaElements& elements, SchemaKeywords& keywords) {
   if (element->value.type() != Type::kString) {
     return refuse_keyword(ErrorCode::kTypeMismatch, element->key, "must be a string");
   }
-  GM_ASSIGN(Regex regex, elements.compile(element->value.as_string()));
+  GM_ASSIGN(Regex regex, Regex::compile(element->value.as_string(), ""));
   keywords.push_back(std::make_unique<PatternKeyword>(*element, std::move(regex)));
   return {};
 }

@@ -7,7 +7,6 @@
 
 #include "engine/bson/builder.h"
 #include "tests/engine/query/filter_cases.h"
-#include "tests/engine/query/time_limit_interruption.h"
 
 namespace gridmount::query {
 namespace {
@@ -290,33 +289,6 @@ TEST(JsonSchemaTest, Refused_RepeatedKeyword) {
   ASSERT_FALSE(filter);
   EXPECT_EQ(filter.error().code(), ErrorCode::kFailedToParse);
   EXPECT_EQ(filter.error().message(), "Duplicate $jsonSchema keyword: minimum");
-}
-
-// Returns {properties: {p0: {pattern: ...}, p1: ...}} with `count` properties.
-bson::Document schema_of_patterns(int count, const std::string& pattern) {
-  bson::Builder builder;
-  builder.open_document("$jsonSchema").open_document("properties");
-  for (int i = 0; i < count; ++i) {
-    builder.open_document("p" + std::to_string(i)).append("pattern", pattern).close();
-  }
-  builder.close().close();
-  return std::move(builder).finish();
-}
-
-TEST(JsonSchemaTest, Refused_BeyondItsMemory) {
-  const std::string large = "(ab|cd|ef){1000}";
-  EXPECT_TRUE(Filter::parse(schema_of_patterns(100, large)));
-  const Result<Filter> filter = Filter::parse(schema_of_patterns(5000, large));
-  ASSERT_FALSE(filter);
-  EXPECT_EQ(static_cast<int>(filter.error().code()), 146);
-}
-
-TEST(JsonSchemaTest, Parse_OfALargeSchema_IsInterrupted) {
-  TimeLimitInterruption limit(std::chrono::nanoseconds(0));
-  const InterruptionScope scope(limit);
-  const Result<Filter> filter = Filter::parse(schema_of_patterns(1000, "x"));
-  ASSERT_FALSE(filter);
-  EXPECT_EQ(filter.error().code(), ErrorCode::kMaxTimeMsExpired);
 }
 
 TEST(JsonSchemaTest, Refused_NestedTooDeep) {
