@@ -80,28 +80,15 @@ std::string Connection::name() const {
   return "connection " + std::to_string(id_) + " of " + peer_.address;
 }
 
-template <typename Step>
-void Connection::attempt(const Step& step) {
-  try {
-    step();
-  } catch (const std::exception& error) {
-    log::error("connection {} of {}: {}", id_, peer_.address, error.what());
-    finish();
-  }
-}
-
 void Connection::start() {
-  const auto done = [self = shared_from_this()](const std::error_code& error, size_t) {
-    self->attempt([&] {
-      if (error) {
-        log::info("{}: the TLS handshake failed: {}", self->name(), error.message());
-        return self->finish();
-      }
-      self->greet();
-      self->read_message();
-    });
-  };
-  attempt([&] { transport_->shake_hands(done); });
+  transport_->shake_hands([self = shared_from_this()](const std::error_code& error, size_t) {
+    if (error) {
+      log::info("{}: the TLS handshake failed: {}", self->name(), error.message());
+      return self->finish();
+    }
+    self->greet();
+    self->read_message();
+  });
 }
 
 void Connection::greet() {
@@ -212,10 +199,11 @@ void Connection::on_message() {
 void Connection::acquire(MemoryBudget& budget, MemoryBudget::Reservation& reservation, size_t bytes,
                          void (Connection::*then)()) {
   enter(Phase::kWaiting);
-  const bool is_there = budget.acquire(reservation, bytes, [self = shared_from_this(), then] {
-    const auto go_on = [self, then] { self->attempt([&] { (self.get()->*then)(); }); };
-    self->attempt([&] { asio::post(self->context_.io, go_on); });
-  });
+  const bool is_there =
+      budget.acquire(reservation, bytes, [self = shared_from_this(), then]() mutable {
+        asio::io_context& io = self->context_.io;
+        asio::post(io, [self = std::move(self), then] { (self.get()->*then)(); });
+      });
   // If false, no member may be accessed any more: another thread may already have continued with
   // this connection.
   if (is_there) (this->*then)();
@@ -224,7 +212,7 @@ void Connection::acquire(MemoryBudget& budget, MemoryBudget::Reservation& reserv
 // ---- Handling ----
 
 void Connection::dispatch() {
-  attempt([&] { asio::post(context_.workers, work()); });
+  asio::post(context_.workers, work());
 }
 
 void Connection::dispatch_continuation() {
@@ -237,7 +225,13 @@ std::function<void()> Connection::work() {
   context_.queued += 1;
   return [self = shared_from_this()] {
     self->context_.queued -= 1;
-    self->attempt([&] { self->run(); });
+    try {
+      self->run();
+    } catch (const std::exception& error) {
+      // A library has thrown, in practice for lack of memory. Only this client's connection ends.
+      log::error("{}: {}", self->name(), error.what());
+      self->finish();
+    }
   };
 }
 
@@ -418,7 +412,7 @@ Transport::Done Connection::completion(void (Connection::*then)(size_t)) {
     // The peer has closed the connection, or a timeout has ended it. The connection ends without a
     // reply.
     if (error) return self->finish();
-    self->attempt([&] { (self.get()->*then)(count); });
+    (self.get()->*then)(count);
   };
 }
 

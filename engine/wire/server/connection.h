@@ -156,11 +156,6 @@ class Connection final : public Deferrable,
   // Calls `then` when the reservation has the memory: at once or later.
   void acquire(MemoryBudget& budget, MemoryBudget::Reservation& reservation, size_t bytes,
                void (Connection::*then)());
-  // Calls `step`, which continues with this connection. If a library throws, in practice for lack
-  // of memory, only this client's connection ends. Every callback that continues with a connection
-  // must use this function: otherwise nothing would ever continue with it or end it.
-  template <typename Step>
-  void attempt(const Step& step);
   // Makes the completion handler of an operation on the transport.
   Transport::Done completion(void (Connection::*then)(size_t));
 
