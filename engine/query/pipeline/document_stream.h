@@ -9,7 +9,8 @@
 
 namespace gridmount::query {
 
-// Must be used by one thread at a time. After an error, next() must not be called again.
+// Must be used by one thread at a time. After an error, next() must not be called again, except
+// after DataCorruptionDetected: a reader may then go on behind the damage (engine/store.h).
 class DocumentStream {
  public:
   virtual ~DocumentStream() = default;

@@ -61,8 +61,7 @@ Status DecoySecret::keep_stored() {
   if (!secret) {
     GM_ASSIGN(const bool has_nobody, users_.never_had_any());
     if (has_nobody || store_.read_only()) return {};
-    secret = value();
-    GM_TRY(store_new(*secret));
+    GM_ASSIGN(secret, store_new(value()));
   }
   const MutexLock lock(mutex_);
   value_ = *std::move(secret);
@@ -72,15 +71,19 @@ Status DecoySecret::keep_stored() {
 
 Result<std::optional<std::string>> DecoySecret::stored() const {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+  return stored(*snapshot);
+}
+
+Result<std::optional<std::string>> DecoySecret::stored(engine::Snapshot& snapshot) const {
   const bson::Document filter = with_id().finish();
-  GM_ASSIGN(const std::optional<bson::View> found, keys_of(store_)->find_one(*snapshot, filter));
+  GM_ASSIGN(const std::optional<bson::View> found, keys_of(store_)->find_one(snapshot, filter));
   const std::optional<bson::ValueView> key = found ? found->find("key") : std::nullopt;
   if (!key || key->type() != bson::Type::kBinary) return std::optional<std::string>();
   const bson::Binary bytes = key->as_binary();
   return std::optional(std::string(reinterpret_cast<const char*>(bytes.data), bytes.size));
 }
 
-Status DecoySecret::store_new(const std::string& secret) {
+Result<std::string> DecoySecret::store_new(const std::string& secret) {
   bson::Builder document = with_id();
   document.append("purpose", "decoys of users that do not exist");
   document.append("key", bson::Binary{0, reinterpret_cast<const uint8_t*>(secret.data()),
@@ -88,7 +91,9 @@ Status DecoySecret::store_new(const std::string& secret) {
   engine::UpdateOptions options;
   options.upsert = true;
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
-  // Another thread may have stored the secret in the meantime. It has stored the same value.
+  // Another thread, or another server of the deployment, may have stored a secret in the meantime.
+  GM_ASSIGN(std::optional<std::string> found, stored(*transaction));
+  if (found) return *std::move(found);
   GM_ASSIGN(const engine::UpdateResult result,
             keys_of(store_)->update(*transaction, with_id().finish(), std::move(document).finish(),
                                     options));
@@ -96,7 +101,7 @@ Status DecoySecret::store_new(const std::string& secret) {
   if (result.modified > 0) {
     log::warn("the stored secret of decoys was not binary and has been replaced");
   }
-  return {};
+  return secret;
 }
 
 Status DecoySecret::remove() {

@@ -53,7 +53,10 @@ class DecoySecret {
  private:
   // Returns nothing if there is no secret, or if it is not binary.
   Result<std::optional<std::string>> stored() const;
-  Status store_new(const std::string& secret);
+  Result<std::optional<std::string>> stored(engine::Snapshot& snapshot) const;
+  // Stores the secret, unless somebody else has stored one in the meantime. Returns the secret that
+  // is stored.
+  Result<std::string> store_new(const std::string& secret);
   Status keep_stored() GM_EXCLUDES(mutex_);
   Status remove();
 

@@ -71,7 +71,7 @@ TEST(MemoryBudget, WaiterThatGivesUp_LetsOthersPass) {
   budget.release(first);
   bool was_granted = false;
   std::thread patient(
-      [&] { EXPECT_FALSE(budget.acquire_within(gives_up, 50'000, milliseconds(300))); });
+      [&] { EXPECT_FALSE(budget.acquire_within(gives_up, 50'000, milliseconds(3000))); });
   while (!budget.is_waited_for()) std::this_thread::yield();
   EXPECT_FALSE(budget.acquire(waits, 30'000, [&] { was_granted = true; }));
   patient.join();
