@@ -241,20 +241,20 @@ Result<bool> clears_set_id_alone(fuse_req_t request, fuse_ino_t ino, FileHandle*
   return true;
 }
 
-void handle_setattr(fuse_req_t request, fuse_ino_t ino, struct stat* wanted_ino, int to_set,
+void handle_setattr(fuse_req_t request, fuse_ino_t ino, struct stat* wanted, int to_set,
                     fuse_file_info* info) {
   guarded(request, "setattr", ino, [&] {
     const timespec now = gridfs::file_time_now();
     gridfs::AttributeChanges changes;
-    if (to_set & FUSE_SET_ATTR_MODE) changes.permissions = wanted_ino->st_mode & 07777;
-    if (to_set & FUSE_SET_ATTR_UID) changes.uid = wanted_ino->st_uid;
-    if (to_set & FUSE_SET_ATTR_GID) changes.gid = wanted_ino->st_gid;
-    if (to_set & FUSE_SET_ATTR_SIZE) changes.size = wanted_ino->st_size;
-    if (to_set & FUSE_SET_ATTR_ATIME) changes.atime = gridfs::nearest_kept(wanted_ino->st_atim);
-    if (to_set & FUSE_SET_ATTR_MTIME) changes.mtime = gridfs::nearest_kept(wanted_ino->st_mtim);
+    if (to_set & FUSE_SET_ATTR_MODE) changes.permissions = wanted->st_mode & 07777;
+    if (to_set & FUSE_SET_ATTR_UID) changes.uid = wanted->st_uid;
+    if (to_set & FUSE_SET_ATTR_GID) changes.gid = wanted->st_gid;
+    if (to_set & FUSE_SET_ATTR_SIZE) changes.size = wanted->st_size;
+    if (to_set & FUSE_SET_ATTR_ATIME) changes.atime = gridfs::nearest_kept(wanted->st_atim);
+    if (to_set & FUSE_SET_ATTR_MTIME) changes.mtime = gridfs::nearest_kept(wanted->st_mtim);
     if (to_set & FUSE_SET_ATTR_ATIME_NOW) changes.atime = now;
     if (to_set & FUSE_SET_ATTR_MTIME_NOW) changes.mtime = now;
-    if (to_set & FUSE_SET_ATTR_CTIME) changes.ctime = gridfs::nearest_kept(wanted_ino->st_ctim);
+    if (to_set & FUSE_SET_ATTR_CTIME) changes.ctime = gridfs::nearest_kept(wanted->st_ctim);
     const Result<bool> clears = clears_set_id_alone(request, ino, file_of(info), to_set);
     if (!clears) return reply_error(request, "setattr", ino, nullptr, clears.error());
     changes.clears_set_id =

@@ -46,8 +46,8 @@ class Descriptor {
   const int fd_;
 };
 
-// Returns the number of a FUSE_INIT that offers the flag, else 0, which no request has.
-uint64_t number_of_offer(const fuse_buf& request) {
+// Returns `unique` of a FUSE_INIT that offers the flag, else 0, which no request has.
+uint64_t unique_of_offer(const fuse_buf& request) {
   InitRequest init{};
   if (request.size < sizeof init) return 0;
   std::memcpy(&init, request.mem, sizeof init);
@@ -55,9 +55,9 @@ uint64_t number_of_offer(const fuse_buf& request) {
   return init.header.opcode == FUSE_INIT && offers ? init.header.unique : 0;
 }
 
-// Passes on the messages that libfuse has written: the reply, and perhaps notifications of other
-// threads. Returns 0 or a negative errno.
-int forward(std::string_view messages, uint64_t ino, int connection) {
+// Passes on the messages that libfuse has written: the reply to the request `unique`, and perhaps
+// notifications of other threads. Returns 0 or a negative errno.
+int forward(std::string_view messages, uint64_t unique, int connection) {
   while (messages.size() >= sizeof(fuse_out_header)) {
     InitReply reply{};
     std::memcpy(&reply.header, messages.data(), sizeof reply.header);
@@ -65,7 +65,7 @@ int forward(std::string_view messages, uint64_t ino, int connection) {
     if (size < sizeof reply.header) return -EIO;
     std::string message(messages.substr(0, size));
     messages.remove_prefix(size);
-    const bool is_answer = reply.header.unique == ino;
+    const bool is_answer = reply.header.unique == unique;
     if (is_answer && reply.header.error == 0 && size >= sizeof reply) {
       std::memcpy(&reply, message.data(), sizeof reply);
       reply.body.flags |= FUSE_HANDLE_KILLPRIV_V2;
@@ -96,8 +96,8 @@ int negotiate(fuse_session* session) {
   if (received <= 0) return 0;
   const int connection = fuse_session_fd(session);
   int ends[2];
-  const uint64_t ino = number_of_offer(request);
-  const bool patches = ino != 0 && pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0;
+  const uint64_t unique = unique_of_offer(request);
+  const bool patches = unique != 0 && pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0;
   if (!patches) {
     fuse_session_process_buf(session, &request);
     return 0;
@@ -116,7 +116,7 @@ int negotiate(fuse_session* session) {
   char bytes[4096];
   const ssize_t size = read(from.get(), bytes, sizeof bytes);
   if (size < 0) return -EPROTO;  // there was no reply
-  return forward({bytes, static_cast<size_t>(size)}, ino, connection);
+  return forward({bytes, static_cast<size_t>(size)}, unique, connection);
 }
 
 }  // namespace gridmount::fuse

@@ -223,8 +223,8 @@ Result<std::unique_ptr<gridfs::DirectoryStream>> ControlDirectory::list(
     }
     GM_ASSIGN(const std::vector<gridfs::Node> revisions,
               paths->revisions(tracked.directory, tracked.name));
-    for (size_t ino = 0; ino < revisions.size(); ++ino) {
-      entries.push_back({std::to_string(ino), file_node()});
+    for (size_t number = 0; number < revisions.size(); ++number) {
+      entries.push_back({std::to_string(number), file_node()});
     }
   }
   return std::unique_ptr<gridfs::DirectoryStream>(
