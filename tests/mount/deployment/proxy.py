@@ -57,9 +57,13 @@ class Proxy:
         while True:
             try:
                 client, _ = self._listener.accept()
+            except OSError:
+                return  # the context has ended
+            try:
                 server = socket.create_connection(self._server)
             except OSError:
-                return
+                _close(client)  # the server may accept the next connection
+                continue
             for each in (client, server):
                 each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             with self._lock:
@@ -87,7 +91,8 @@ class Proxy:
                     part = source.recv(BYTES_READ_MAX)
                 except OSError:
                     part = b""
-                if not is_lost(part):
+                # The end of a stream is no reply, so it is never lost.
+                if not part or not is_lost(part):
                     parts.put((time.monotonic() + self._delay_seconds, part))
                 if not part:
                     return
