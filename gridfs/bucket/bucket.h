@@ -185,7 +185,8 @@ class Bucket {
   // Returns the form that a files document has in `detached`. If other processes use the store too,
   // this form has a lease: the field `leased`, a date.
   bson::Document as_orphan(bson::View files_document) const;
-  // Renews the leases of these files in one transaction. Ignores files that are not in `detached`.
+  // Renews the leases of these files, in transactions of bounded size. Ignores files that are not
+  // in `detached`.
   Status renew_leases(const std::vector<bson::Value>& ids) const;
   // Reclaims the orphans whose lease is older than kOrphanLease, and the chunks that truncations
   // have left. An orphan without a lease gets one.

@@ -17,6 +17,9 @@ namespace {
 // writers wait only a short time.
 constexpr int64_t kSliceBytes = 16 * 1024 * 1024;
 constexpr int64_t kSliceChunksMax = 1024;
+constexpr int64_t kFilesMax = 1000;
+// The ids of all files are in one filter, which has to fit in a document.
+constexpr int64_t kIdBytesMax = 1024 * 1024;
 
 constexpr std::string_view kTruncated = "truncated";
 constexpr std::string_view kLeased = "leased";
@@ -67,6 +70,24 @@ bson::Document any_of(std::string_view field, const std::vector<bson::Value>& va
   return std::move(filter).finish();
 }
 
+// Divides ids among filters, none of which is too large.
+std::vector<std::vector<bson::Value>> batches_of(const std::vector<bson::Value>& ids) {
+  std::vector<std::vector<bson::Value>> batches;
+  int64_t files = kFilesMax;
+  int64_t id_bytes = 0;
+  for (const bson::Value& id : ids) {
+    const auto size = static_cast<int64_t>(id.view().size());
+    if (files == kFilesMax || id_bytes + size > kIdBytesMax) {
+      batches.emplace_back();
+      files = id_bytes = 0;
+    }
+    batches.back().push_back(id);
+    ++files;
+    id_bytes += size;
+  }
+  return batches;
+}
+
 // Adds up what one transaction removes.
 class BatchSize {
  public:
@@ -91,10 +112,6 @@ class BatchSize {
   }
 
  private:
-  static constexpr int64_t kFilesMax = 1000;
-  // The ids of all files are in one filter, which has to fit in a document.
-  static constexpr int64_t kIdBytesMax = 1024 * 1024;
-
   int64_t files_ = 0;
   int64_t chunks_ = 0;
   int64_t bytes_ = 0;
@@ -262,14 +279,17 @@ bson::Document without_lease(bson::View orphan) {
 }
 
 Status Bucket::renew_leases(const std::vector<bson::Value>& ids) const {
-  if (ids.empty()) return {};
-  bson::Builder update;
-  update.open_document("$set").append(kLeased, bson::Date::now()).close();
+  bson::Builder set;
+  set.open_document("$set").append(kLeased, bson::Date::now()).close();
+  const bson::Document update = std::move(set).finish();
   engine::UpdateOptions all;
   all.multi = true;
-  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
-  GM_TRY(detached_->update(*transaction, any_of("_id", ids), std::move(update).finish(), all));
-  return transaction->commit();
+  for (const std::vector<bson::Value>& batch : batches_of(ids)) {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
+    GM_TRY(detached_->update(*transaction, any_of("_id", batch), update, all));
+    GM_TRY(transaction->commit());
+  }
+  return {};
 }
 
 Status Bucket::reclaim_expired() const {

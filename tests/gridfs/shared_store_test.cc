@@ -307,6 +307,27 @@ TEST_F(SharedStoreTest, OrphanWithoutALease_GetsOne) {
   EXPECT_EQ(count(bucket().detached()), 0);
 }
 
+TEST_F(SharedStoreTest, ManyOrphansWithoutALease_GetOneInSeveralTransactions) {
+  constexpr int kOrphans = 18;
+  for (int i = 0; i < kOrphans; ++i) {
+    bson::Builder orphan;
+    orphan.append("_id", std::to_string(i) + std::string(1'000'000, 'x'));
+    orphan.append("length", int64_t{0}).append("chunkSize", int32_t{100});
+    orphan.append("uploadDate", bson::Date{0});
+    const bson::Document document = std::move(orphan).finish();
+    change([&](engine::Transaction& transaction) {
+      must(bucket().detached().insert(transaction, document));
+    });
+  }
+  const int before = one_store_.begun();
+  const Bucket shared(one_store_, one_store_.database("test"), bucket().options());
+  must(shared.reclaim_expired());
+  EXPECT_EQ(one_store_.begun() - before, kOrphans) << "the ids of two do not fit in one filter";
+  lease(bson::Date{0});
+  must(shared.reclaim_expired());
+  EXPECT_EQ(count(bucket().detached()), 0);
+}
+
 TEST_F(SharedStoreTest, TmpfileThatGetsAName_HasNoLeaseInItsDocument) {
   const auto tmpfile = must(one_->create_tmpfile("", 0600, kCreator));
   must(one_->link(tmpfile.node.id, "", "named"));
