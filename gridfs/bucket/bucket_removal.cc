@@ -1,6 +1,7 @@
 // Removal of a bucket's files: small files at once, large files by way of `detached` and in slices.
 
 #include <algorithm>
+#include <limits>
 
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
@@ -340,10 +341,12 @@ Status Bucket::reclaim(bson::ValueView id) const {
     const bson::Value chunk_id((*chunk)["_id"]);
     const std::optional<bson::ValueView> n = chunk->find("n");
     const int64_t first = n ? n->integral().value_or(0) : 0;
+    constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+    const int64_t end = first > kLargest - slice ? kLargest : first + slice;
     GM_ASSIGN(const int64_t removed,
-              chunks_->remove(*transaction, chunk_range(key, first, first + slice), true));
+              chunks_->remove(*transaction, chunk_range(key, first, end), true));
     if (removed == 0) {
-      // The chunk's n is not a whole number.
+      // The chunk's n is not a whole number, or is the largest one.
       GM_TRY(chunks_->remove(*transaction, equals("_id", chunk_id), false));
     }
     GM_TRY(transaction->commit());

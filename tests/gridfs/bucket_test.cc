@@ -125,6 +125,22 @@ TEST_F(BucketTest, Upload_Unfinished_IsNotThere_AndIsReclaimed) {
   EXPECT_EQ(count(bucket().detached()), 0);
 }
 
+TEST_F(BucketTest, Reclaim_RemovesChunksWithTheLargestNumbers) {
+  const bson::Value id = upload("a", "content");
+  for (const int64_t n : {INT64_MIN, INT64_MAX - 1, INT64_MAX}) {
+    bson::Builder chunk;
+    chunk.append("_id", bson::ObjectId::generate()).append("files_id", id).append("n", n);
+    const bson::Document document = std::move(chunk).finish();
+    change([&](engine::Transaction& transaction) {
+      must(bucket().chunks().insert(transaction, document));
+    });
+  }
+  change([&](engine::Transaction& transaction) { must(bucket().detach(transaction, id)); });
+  must(bucket().reclaim(id));
+  EXPECT_EQ(count(bucket().chunks()), 0);
+  EXPECT_EQ(count(bucket().detached()), 0);
+}
+
 TEST_F(BucketTest, Upload_ThatSomebodyReclaims_IsNotCommitted) {
   auto stream = must(bucket().open_upload_stream("file"));
   const std::string content(8 * 1024 * 1024, 'x');
