@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/transient_error.h"
 #include "gridfs/bucket/retry.h"
 #include "gridfs/content/open_file.h"
 #include "gridfs/content/open_files.h"
@@ -14,6 +15,13 @@ namespace {
 constexpr std::chrono::milliseconds kQuiet{1000};
 // Delay before a failed removal is tried again.
 constexpr std::chrono::milliseconds kRemovalPatience{1000};
+
+// Returns true if another attempt may set the md5. An attempt does nothing if the file has its md5,
+// so it may follow a commit whose result is unknown.
+bool may_succeed_later(const Error& error) {
+  return engine::is_transient(error) ||
+         engine::has_error_label(error, engine::kUnknownTransactionCommitResult);
+}
 
 }  // namespace
 
@@ -201,8 +209,8 @@ bool BackgroundWork::compute_md5(const bson::Value& id) {
     }
   }
   const Result<StoredMd5> result = set_stored_md5(bucket_, id, stopping_);
-  // After an error the file gets no md5. If the file is damaged, a read reports the damage.
-  if (!result) return true;
+  // After another error the file gets no md5. If the file is damaged, a read reports the damage.
+  if (!result) return !may_succeed_later(result.error());
   if (result->outcome == StoredMd5::Outcome::kSet) {
     if (const std::shared_ptr<OpenFile> file = open_files_.find(id)) {
       file->md5_was_set(result->upload_date, result->md5);

@@ -328,6 +328,22 @@ TEST_F(SharedStoreTest, ManyOrphansWithoutALease_GetOneInSeveralTransactions) {
   EXPECT_EQ(count(bucket().detached()), 0);
 }
 
+TEST_F(SharedStoreTest, Md5_AfterAWriteConflict_IsSetLater) {
+  const bson::Value id = create(*one_, "a");
+  std::string bytes(300'000, 'a');
+  write_all(*one_, id, bytes);
+  {
+    // A large file that is not written in order gets its md5 later.
+    const auto file = must(one_->open_file(id));
+    must(BucketFixture::write(*file, 5, "changed"));
+    must(file->flush());
+  }
+  ASSERT_FALSE(file(id).md5);
+  one_store_.fail_next(1, kWriteConflict);
+  bytes.replace(5, 7, "changed");
+  EXPECT_EQ(await_md5(id), md5_of(bytes));
+}
+
 TEST_F(SharedStoreTest, TmpfileThatGetsAName_HasNoLeaseInItsDocument) {
   const auto tmpfile = must(one_->create_tmpfile("", 0600, kCreator));
   must(one_->link(tmpfile.node.id, "", "named"));
