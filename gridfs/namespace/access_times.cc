@@ -13,7 +13,6 @@
 namespace gridmount::gridfs {
 namespace {
 
-constexpr std::chrono::seconds kWriteDelay{60};
 // The number of unwritten atimes at which a write begins, whatever their age.
 constexpr size_t kWrittenEarly = 4096;
 // The maximum number of recorded atimes, which is reached if they cannot be written.
@@ -36,12 +35,13 @@ bool needs_update(const Attributes& attributes, const timespec& now) {
 }  // namespace
 
 AccessTimes::AccessTimes(const Bucket& bucket, AccessTimeMode mode, bool strict, IsOpen is_open,
-                         SeenDirectories& seen_directories)
+                         SeenDirectories& seen_directories, std::chrono::milliseconds write_delay)
     : bucket_(bucket),
       mode_(mode),
       strict_(strict),
       is_open_(std::move(is_open)),
       seen_directories_(seen_directories),
+      write_delay_(write_delay),
       thread_("gm-atime", BackgroundThread::Priority::kNormal, [this] { return work(); }) {}
 
 bool AccessTimes::keeps(NodeKind kind) const {
@@ -59,10 +59,12 @@ bool AccessTimes::note(const Node& node) {
     if (files_.size() + directories_.size() >= kRecordedMax) return false;
     const auto [place, is_new] = recorded(node.kind).try_emplace(node.id);
     Noted& entry = place->second;
-    if (is_new || std::exchange(entry.written, false)) ++unwritten_;
     entry.atime = now;
-    if (unwritten_ == 1) due_ = Clock::now() + kWriteDelay;
-    wakes = unwritten_ == 1 || unwritten_ % kWrittenEarly == 0;
+    if (is_new || std::exchange(entry.written, false)) {
+      ++unwritten_;
+      if (unwritten_ == 1) due_ = Clock::now() + write_delay_;
+      wakes = unwritten_ == 1 || unwritten_ % kWrittenEarly == 0;
+    }
   }
   if (wakes) thread_.wake();
   return true;
@@ -102,7 +104,7 @@ std::optional<AccessTimes::Clock::time_point> AccessTimes::work() {
   const Status written = write_all();
   MutexLock lock(mutex_);
   if (unwritten_ == 0) return std::nullopt;
-  if (!written || due_ < Clock::now()) due_ = Clock::now() + kWriteDelay;
+  if (!written || due_ < Clock::now()) due_ = Clock::now() + write_delay_;
   return due_;
 }
 

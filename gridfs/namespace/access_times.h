@@ -35,10 +35,14 @@ class AccessTimes {
   // function without holding its own lock.
   using IsOpen = std::function<bool(bson::ValueView file_id)>;
 
+  // How long the first of the unwritten atimes waits to be written.
+  static constexpr std::chrono::milliseconds kWriteDelay{60'000};
+
   // `bucket` and `seen_directories` must outlive this object. `seen_directories` forgets the
   // directories whose atime is written. With kNone nothing is ever recorded.
   AccessTimes(const Bucket& bucket, AccessTimeMode mode, bool strict, IsOpen is_open,
-              SeenDirectories& seen_directories);
+              SeenDirectories& seen_directories,
+              std::chrono::milliseconds write_delay = kWriteDelay);
   ~AccessTimes() { thread_.stop(); }
   AccessTimes(const AccessTimes&) = delete;
   AccessTimes& operator=(const AccessTimes&) = delete;
@@ -91,6 +95,7 @@ class AccessTimes {
   const bool strict_;
   const IsOpen is_open_;
   SeenDirectories& seen_directories_;
+  const std::chrono::milliseconds write_delay_;
 
   mutable Mutex mutex_;
   ById files_ GM_GUARDED_BY(mutex_);

@@ -105,6 +105,20 @@ TEST_F(AccessTimesTest, IsWrittenAtTheEnd_AndNothingElseIs) {
   EXPECT_EQ(count(bucket().directories()), 1) << "the root's";
 }
 
+TEST_F(AccessTimesTest, ReadAgainAndAgain_IsWrittenAfterTheDelay) {
+  const bson::Value id = make("a", 200, 100, 100);
+  const Node node = must(paths().file(id));
+  SeenDirectories seen(std::chrono::milliseconds(0));
+  AccessTimes times(
+      bucket(), AccessTimeMode::kFiles, true, [](bson::ValueView) { return true; }, seen,
+      std::chrono::milliseconds(300));
+  for (int i = 0; i < 500 && !is_recent(written(id)); ++i) {
+    EXPECT_TRUE(times.note(node));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_TRUE(is_recent(written(id)));
+}
+
 TEST_F(AccessTimesTest, Many_AreWrittenEarly_AndShownAllTheTime) {
   std::vector<bson::Value> ids;
   for (int i = 0; i < 4096; ++i) ids.push_back(make("f" + std::to_string(i), 200, 100, 100));
