@@ -22,6 +22,15 @@ std::string collection_name(std::string_view bucket, std::string_view part) {
   return std::string(bucket) + std::string(part);
 }
 
+// Fails with BucketNotEmpty.
+Status expect_empty(std::string_view name, gridfs::PathNamespace& paths) {
+  GM_ASSIGN(auto listing, paths.list(""));
+  GM_ASSIGN(auto first, listing->next());
+  if (!first) return {};
+  return fail(gridfs::kBucketNotEmpty,
+              "bucket " + std::string(name) + " still holds " + first->name);
+}
+
 }  // namespace
 
 uint64_t bucket_ino(std::string_view shown_name) {
@@ -111,13 +120,7 @@ Result<std::shared_ptr<MountedBucket>> Buckets::create(std::string_view name) {
 Status Buckets::remove(std::string_view name) {
   GM_ASSIGN(std::shared_ptr<MountedBucket> mounted, find(name));
   GM_ASSIGN(std::shared_ptr<gridfs::PathNamespace> paths, mounted->paths());
-  GM_ASSIGN(auto listing, paths->list(""));
-  GM_ASSIGN(auto first, listing->next());
-  if (first) {
-    return fail(gridfs::kBucketNotEmpty,
-                "bucket " + std::string(name) + " still holds " + first->name);
-  }
-  listing.reset();
+  GM_TRY(expect_empty(name, *paths));
   GM_TRY(retire(*mounted));
   GM_TRY(paths->bucket().drop());
   MutexLock lock(mutex_);
@@ -127,29 +130,52 @@ Status Buckets::remove(std::string_view name) {
   return {};
 }
 
-Status Buckets::rename(std::string_view from, std::string_view to) {
+Status Buckets::rename(std::string_view from, std::string_view to, bool replaces) {
   GM_TRY(check_bucket_name(settings_.database, to));
   GM_ASSIGN(std::shared_ptr<MountedBucket> mounted, find(from));
   GM_ASSIGN(bool taken, exists(to));
-  if (taken) {
+  if (taken && !replaces) {
     return fail(gridfs::kEntryExists, "bucket " + std::string(to) + " exists already");
   }
-  GM_TRY(retire(*mounted));
-  GM_ASSIGN(auto transaction, store_.begin());
-  for (std::string_view part : kParts) {
-    GM_ASSIGN(bool there, database_->exists(*transaction, collection_name(from, part)));
-    if (!there) continue;
-    // The new name may be taken by a collection that belongs to no bucket. Then nothing is renamed.
-    GM_TRY(database_->rename(*transaction, collection_name(from, part),
-                             {database_->name(), collection_name(to, part)}, false));
+  std::shared_ptr<MountedBucket> replaced;
+  if (taken) {
+    GM_ASSIGN(replaced, find(to));
+    GM_ASSIGN(auto paths, replaced->paths());
+    GM_TRY(expect_empty(to, *paths));
   }
-  GM_TRY(transaction->commit());
+  GM_TRY(retire(*mounted));
+  if (replaced) GM_TRY(retire(*replaced));
+  GM_TRY(rename_collections(from, to, taken));
   MutexLock lock(mutex_);
   open_.erase(std::string(from));
   open_[std::string(to)] = mounted;
-  MutexLock bucket_lock(mounted->mutex_);
-  mounted->name_ = to;
+  {
+    MutexLock bucket_lock(mounted->mutex_);
+    mounted->name_ = to;
+  }
+  if (replaced) {
+    MutexLock bucket_lock(replaced->mutex_);
+    replaced->removed_ = true;
+  }
   return {};
+}
+
+Status Buckets::rename_collections(std::string_view from, std::string_view to, bool replaces) {
+  GM_ASSIGN(auto transaction, store_.begin());
+  for (std::string_view part : kParts) {
+    const std::string target = collection_name(to, part);
+    GM_ASSIGN(bool there, database_->exists(*transaction, collection_name(from, part)));
+    if (there) {
+      // The new name may be taken by a collection that belongs to no bucket. Then nothing is
+      // renamed.
+      GM_TRY(database_->rename(*transaction, collection_name(from, part),
+                               {database_->name(), target}, replaces));
+    } else if (replaces) {
+      Status dropped = database_->drop(*transaction, target);
+      if (!dropped && dropped.error().code() != ErrorCode::kNamespaceNotFound) return dropped;
+    }
+  }
+  return transaction->commit();
 }
 
 Status Buckets::close() {

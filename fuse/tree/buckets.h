@@ -119,10 +119,12 @@ class Buckets {
   // of the bucket are open. The kernel reports a close(2) some time after close(2) has returned, so
   // waits up to 200 ms until no file counts as open.
   Status remove(std::string_view name);
-  // Fails with NoSuchEntry if there is no bucket `from`, with EntryExists if `to` is taken, with
-  // NamespaceExists if a collection outside of buckets has a name that the bucket would need, with
-  // kBusy as remove() does, or with InvalidNamespace if no bucket can have the name `to`.
-  Status rename(std::string_view from, std::string_view to);
+  // Renames a bucket. With `replaces`, the transaction of the rename also removes an empty bucket
+  // `to`, so an error leaves both buckets. Fails with NoSuchEntry if there is no bucket `from`,
+  // with EntryExists if `to` is taken and `replaces` is false, with NamespaceExists if a collection
+  // outside of buckets has a name that the bucket would need, with BucketNotEmpty and kBusy as
+  // remove() does, or with InvalidNamespace if no bucket can have the name `to`.
+  Status rename(std::string_view from, std::string_view to, bool replaces);
 
   // Commits and closes every namespace. Returns the first error.
   Status close();
@@ -135,6 +137,9 @@ class Buckets {
   // Closes the namespace of the bucket if it is open, so that no background thread works on the
   // bucket any more. Fails with kBusy while files of the bucket are open.
   Status retire(MountedBucket& bucket);
+  // Renames the collections of a bucket in one transaction. With `replaces`, also drops the
+  // collections of the bucket `to`.
+  Status rename_collections(std::string_view from, std::string_view to, bool replaces);
 
   engine::Store& store_;
   const BucketSettings settings_;

@@ -408,6 +408,7 @@ Status FileSystem::rename_bucket(std::string_view from_name, std::string_view to
   if (mode == gridfs::RenameMode::kExchange) {
     return fail(kInvalidArgument, "two buckets cannot be exchanged");
   }
+  std::optional<UnlinkedNode> replaced;
   Result<std::shared_ptr<MountedBucket>> target = buckets_.find(to);
   if (target) {
     if (mode == gridfs::RenameMode::kNoReplace) {
@@ -416,14 +417,12 @@ Status FileSystem::rename_bucket(std::string_view from_name, std::string_view to
     // As in rename(2), an empty target is replaced.
     GM_ASSIGN(auto paths, (*target)->paths());
     GM_ASSIGN(const gridfs::Node root, paths->root());
-    GM_ASSIGN(UnlinkedNode last, last_of(*paths, root));
-    paths.reset();
-    GM_TRY(buckets_.remove(to));
-    table_.remove_directory(kRootNode, to_name, std::move(last));
+    GM_ASSIGN(replaced, last_of(*paths, root));
   } else if (target.error().code() != gridfs::kNoSuchEntry) {
     return fail(std::move(target).error());
   }
-  GM_TRY(buckets_.rename(from, to));
+  GM_TRY(buckets_.rename(from, to, replaced.has_value()));
+  if (replaced) table_.remove_directory(kRootNode, to_name, *std::move(replaced));
   table_.move_directory(kRootNode, from_name, kRootNode, to_name, "");
   touch_mount_root();
   return {};

@@ -72,6 +72,22 @@ TEST_F(BucketFoldersTest, Rename_RenamesABucket) {
   EXPECT_EQ(list(mount_point()), Names{"fs"});
 }
 
+TEST_F(BucketFoldersTest, RenameOverAnEmptyBucket_WithAFileOpen_IsBusyAndKeepsBoth) {
+  ASSERT_CALL_OK(mkdir(root("photos").c_str(), 0755));
+  ASSERT_CALL_OK(mkdir(root("empty").c_str(), 0711));
+  const int fd = open(root("photos/a").c_str(), O_CREAT | O_RDWR, 0644);
+  ASSERT_GE(fd, 0);
+  EXPECT_ERRNO(rename(root("photos").c_str(), root("empty").c_str()), EBUSY);
+  EXPECT_EQ(list(mount_point()), (Names{"empty", "fs", "photos"}));
+  struct stat attributes {};
+  ASSERT_CALL_OK(stat(root("empty").c_str(), &attributes));
+  EXPECT_EQ(attributes.st_mode, S_IFDIR | 0711U);
+  close(fd);
+  ASSERT_CALL_OK(rename(root("photos").c_str(), root("empty").c_str()));
+  EXPECT_EQ(list(mount_point()), (Names{"empty", "fs"}));
+  EXPECT_EQ(list(root("empty")), Names{"a"});
+}
+
 TEST_F(BucketFoldersTest, AcrossBuckets_IsAnotherDevice) {
   ASSERT_CALL_OK(mkdir(root("photos").c_str(), 0755));
   write_file(at("file"), "x");
