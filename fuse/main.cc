@@ -426,14 +426,13 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
   if (clients_end.is_complete()) endpoint->reset();
   // A thread that waits for a server or a disk is left behind.
   const bool follower_has_ended = follower.end(kFollowerPatience);
-  if (follower_has_ended && metrics_have_ended) session->reset();
+  const bool session_is_unused =
+      clients_end.is_complete() && metrics_have_ended && http_has_ended && follower_has_ended;
+  if (session_is_unused) session->reset();
   const bool cache_has_ended = !chunk_cache || chunk_cache->end(kFetchPatience);
 
   const ExitStatus status = closing_status(file_system.close(), served, options);
-  if (!clients_end.is_complete() || !metrics_have_ended || !http_has_ended || !follower_has_ended ||
-      !cache_has_ended) {
-    end_at_once(status);
-  }
+  if (!session_is_unused || !cache_has_ended) end_at_once(status);
   return status;
 }
 

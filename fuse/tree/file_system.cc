@@ -442,6 +442,11 @@ Status FileSystem::make_durable() {
 }
 
 Status FileSystem::close() {
+  {
+    // A client's command that could not be ended may still report its changes.
+    WriterLock lock(tree_mutex_);
+    is_closed_ = true;
+  }
   std::unordered_set<FileHandle*> files;
   std::unordered_set<DirectoryHandle*> directories;
   {

@@ -320,7 +320,9 @@ class FileSystem {
   Result<engine::StoreStats> statfs();
   Status make_durable();
   // Releases all handles, commits and closes all buckets, and makes everything durable. Returns the
-  // first error. While this function runs and afterwards, no other function may be called.
+  // first error. While this function runs and afterwards, no other function may be called, except
+  // changed_externally() and changed_by_others(). A call of these two that begins before close() is
+  // waited for, and a later call returns nothing.
   Status close();
 
  private:
@@ -480,6 +482,7 @@ class FileSystem {
   Buckets& buckets_;
   ControlDirectory control_;
   mutable SharedMutex tree_mutex_;
+  bool is_closed_ GM_GUARDED_BY(tree_mutex_) = false;
   InodeTable table_;
   DirectoryMoves moves_{tree_mutex_, table_};
   NlinkRaceGuard nlink_race_guard_;

@@ -92,6 +92,7 @@ StaleEntries FileSystem::changed_externally(const ExternalChanges& changes) {
   xattrs_changed_.fetch_add(1);
   TreeReadLock lock(moves_, tree_mutex_, kWholeTree);
   StaleEntries stale;
+  if (is_closed_) return stale;
   for (const auto& [name, of_bucket] : changes) {
     notify_namespace(name, of_bucket);
     const std::optional<ChangedBucket> changed = find_changed(name);

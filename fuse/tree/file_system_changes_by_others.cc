@@ -150,6 +150,7 @@ StaleEntries FileSystem::changed_by_others(const FollowedChanges& changes) {
   changes_noted_.fetch_add(1);
   TreeReadLock lock(moves_, tree_mutex_, kWholeTree);
   StaleEntries stale;
+  if (is_closed_) return stale;
   if (changes.everything) {
     for (const auto& [ino, bucket] : table_.buckets()) {
       add_changes_by_others(bucket->name(), all, stale);

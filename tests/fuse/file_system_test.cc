@@ -1,0 +1,87 @@
+// Goal: the file system finds out what clients' changes make wrong in the kernel's cache, and
+// reports nothing after its end.
+// Method: a FileSystem without a kernel. The test makes the kernel's requests, and tells the file
+// system of changes as a WatchedStore does.
+#include "fuse/tree/file_system.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/gridfs/bucket_fixture.h"
+
+namespace gridmount::fuse {
+namespace {
+
+using testing::IsEmpty;
+using testing::Not;
+
+// Records what the kernel is told.
+class RecordedCache final : public KernelCache {
+ public:
+  void invalidate_inode(uint64_t ino) override { nodes.insert(ino); }
+  void invalidate_entry(uint64_t parent, const std::string& name) override {
+    names.emplace(parent, name);
+  }
+  void expire_entry(uint64_t parent, const std::string& name) override {
+    invalidate_entry(parent, name);
+  }
+
+  std::set<uint64_t> nodes;
+  std::set<std::pair<uint64_t, std::string>> names;
+};
+
+class FileSystemTest : public gridfs::BucketFixture {
+ protected:
+  FileSystemTest() : buckets_(store(), settings()) {}
+  ~FileSystemTest() override {
+    if (is_closed_) return;
+    EXPECT_TRUE(close());
+  }
+
+  static BucketSettings settings() {
+    BucketSettings settings;
+    settings.database = "test";
+    return settings;
+  }
+  // Shows the bucket at the root of the mount, or the root of buckets.
+  FileSystem& mount(bool bucket_is_root) {
+    file_system_ = std::make_unique<FileSystem>(
+        buckets_, bucket_is_root ? must(buckets_.find("fs")) : nullptr);
+    return *file_system_;
+  }
+  // Reports the changes of one transaction in the bucket.
+  RecordedCache report(BucketChanges changes) {
+    RecordedCache cache;
+    file_system_->changed_externally({{"fs", std::move(changes)}}).invalidate(cache);
+    return cache;
+  }
+  static BucketChanges everything() {
+    BucketChanges changes;
+    changes.everything = true;
+    return changes;
+  }
+  Status close() {
+    is_closed_ = true;
+    return file_system_->close();
+  }
+  Buckets& buckets() { return buckets_; }
+
+ private:
+  Buckets buckets_;
+  std::unique_ptr<FileSystem> file_system_;
+  bool is_closed_ = false;
+};
+
+TEST_F(FileSystemTest, Closed_ReportsNothing_AndOpensNoBucket) {
+  upload("file", "content");
+  FileSystem& file_system = mount(true);
+  must(file_system.lookup(kRootNode, "file"));
+  EXPECT_THAT(report(everything()).nodes, Not(IsEmpty()));
+  must(close());
+  const RecordedCache cache = report(everything());
+  EXPECT_THAT(cache.nodes, IsEmpty());
+  EXPECT_THAT(cache.names, IsEmpty());
+  EXPECT_EQ(buckets().find_opened("fs"), nullptr);
+}
+
+}  // namespace
+}  // namespace gridmount::fuse
