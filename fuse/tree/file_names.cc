@@ -28,15 +28,18 @@ void FileNames::exchange(const ShownName& one, const ShownName& other) {
 }
 
 void FileNames::forget(uint64_t ino) {
-  const auto [begin, end] = names_.equal_range(ino);
-  for (auto name = begin; name != end; ++name) inos_.erase(inos_.find(*name->second));
-  names_.erase(begin, end);
+  const auto begin = names_.lower_bound({ino, nullptr});
+  auto name = begin;
+  for (; name != names_.end() && name->first == ino; ++name) inos_.erase(inos_.find(*name->second));
+  names_.erase(begin, name);
 }
 
 std::vector<ShownName> FileNames::of(uint64_t ino) const {
   std::vector<ShownName> found;
-  const auto [begin, end] = names_.equal_range(ino);
-  for (auto name = begin; name != end; ++name) found.push_back(*name->second);
+  for (auto name = names_.lower_bound({ino, nullptr}); name != names_.end() && name->first == ino;
+       ++name) {
+    found.push_back(*name->second);
+  }
   return found;
 }
 
@@ -44,9 +47,7 @@ uint64_t FileNames::take(const ShownName& name) {
   const auto known = inos_.find(name);
   if (known == inos_.end()) return 0;
   const uint64_t ino = known->second;
-  auto [at, end] = names_.equal_range(ino);
-  while (at != end && at->second != &known->first) ++at;
-  if (at != end) names_.erase(at);
+  names_.erase({ino, &known->first});
   inos_.erase(known);
   return ino;
 }

@@ -1,5 +1,6 @@
 // The names by which the kernel knows files. This class is needed because a change stream reports
-// that a file was removed or renamed, but not which names the file had.
+// that a file was removed or renamed, but not which names the file had. The same is true for a
+// transaction of a client that changes too many documents to list.
 //
 // This class has no names of directories, because the inode table has them (inode_table.h).
 //
@@ -7,9 +8,11 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace gridmount::fuse {
@@ -54,7 +57,8 @@ class FileNames {
 
   // names_ points to the keys of this map, which keep their addresses.
   std::unordered_map<ShownName, uint64_t, Hash> inos_;
-  std::unordered_multimap<uint64_t, const ShownName*> names_;  // by the ino of the file
+  // Sorted by the ino of the file. Finds one name of a file with very many links.
+  std::set<std::pair<uint64_t, const ShownName*>> names_;
 };
 
 }  // namespace gridmount::fuse

@@ -36,6 +36,7 @@ bool is_impossible_name(const Error& error) {
 
 FileSystem::FileSystem(Buckets& buckets, std::shared_ptr<MountedBucket> root_bucket)
     : buckets_(buckets),
+      has_root_bucket_(root_bucket != nullptr),
       table_(std::move(root_bucket)),
       room_(buckets.store()),
       mount_root_changed_(gridfs::file_time_now()) {
@@ -84,7 +85,7 @@ Result<EntryReply> FileSystem::entry_of(const ResolvedNode& parent, std::string_
   EntryReply entry{0, node.attributes, node_cache_seconds()};
   if (node.kind == gridfs::NodeKind::kFile) {
     entry.ino = table_.acquire_file(parent.bucket, node.id, node.ino);
-    if (is_shared()) table_.note_file_name(entry.ino, parent.ino, name);
+    if (notes_file_names()) table_.note_file_name(entry.ino, parent.ino, name);
     entry.attributes_pass = nlink_race_guard_.concerns(entry.ino);
     return entry;
   }
@@ -216,7 +217,7 @@ Status FileSystem::unlink(uint64_t parent, std::string_view name) {
   if (in.paths->has_links()) loss.emplace(nlink_race_guard_);
   GM_ASSIGN(gridfs::RemovedName last, in.paths->unlink(in.node.path, name));
   record_removed_name(in, std::move(last));
-  if (is_shared()) table_.note_file_name_removed(parent, name);
+  if (notes_file_names()) table_.note_file_name_removed(parent, name);
   return {};
 }
 
@@ -341,7 +342,7 @@ Status FileSystem::rename_in(const Directory& from, std::string_view from_name, 
                                                      to_name, mode, *whiteout)
                      : paths.rename(from.node.path, from_name, to.node.path, to_name, mode));
   if (replaced) record_removed_name(to, *std::move(replaced));
-  if (is_shared()) {
+  if (notes_file_names()) {
     table_.note_file_renamed({from.node.ino, std::string(from_name)},
                              {to.node.ino, std::string(to_name)},
                              mode == gridfs::RenameMode::kExchange);

@@ -341,8 +341,8 @@ class FileSystem {
   std::optional<ChangedBucket> find_changed(const std::string& name) const;
   void add_stale_path(const ChangedBucket& changed, gridfs::PathNamespace& paths,
                       std::string_view path, StaleEntries& stale) const;
-  void add_all_stale(const ChangedBucket& changed, gridfs::PathNamespace& paths,
-                     StaleEntries& stale);
+  void add_all_stale(const ChangedBucket& changed,
+                     const std::shared_ptr<gridfs::PathNamespace>& paths, StaleEntries& stale);
 
   // Used only for a shared store. Adds those entries of one bucket that changes by others have made
   // stale.
@@ -356,6 +356,11 @@ class FileSystem {
   void add_vanished(const ShownName& name, StaleEntries& stale) const;
   // Adds a directory without a document that may have vanished.
   void add_implied(const InodeTable::ImpliedDirectory& implied, StaleEntries& stale) const;
+
+  // Returns true if the table must know the names of files, because they cannot be found out after
+  // a change. The names in a directory need not be known if the kernel can drop the name of the
+  // directory, but the root of the mount has no name.
+  bool notes_file_names() const { return is_shared() || has_root_bucket_; }
 
   Result<ResolvedNode> resolve(uint64_t ino) const;
   // Returns a directory of a bucket. Fails with NotADirectory for a file, with NoSuchEntry for a
@@ -480,6 +485,7 @@ class FileSystem {
   void record_writer_closed(FileHandle& file);
 
   Buckets& buckets_;
+  const bool has_root_bucket_;
   ControlDirectory control_;
   mutable SharedMutex tree_mutex_;
   bool is_closed_ GM_GUARDED_BY(tree_mutex_) = false;

@@ -52,32 +52,32 @@ void FileSystem::add_stale_path(const ChangedBucket& changed, gridfs::PathNamesp
   }
 }
 
-void FileSystem::add_all_stale(const ChangedBucket& changed, gridfs::PathNamespace& paths,
+void FileSystem::add_all_stale(const ChangedBucket& changed,
+                               const std::shared_ptr<gridfs::PathNamespace>& paths,
                                StaleEntries& stale) {
   for (const uint64_t ino : table_.inos_of(changed.bucket.get())) {
     stale.nodes.insert(ino);
     const std::optional<ResolvedNode> node = table_.resolve(ino);
     if (!node) continue;
-    if (node->kind == InodeKind::kFile && is_shared()) {
+    if (node->kind == InodeKind::kFile) {
       for (const ShownName& name : table_.names_of_file(ino)) {
         stale.names.emplace(name.parent, name.name);
       }
-    } else if (node->kind == InodeKind::kFile) {
-      table_.renew_file(changed.bucket.get(), node->id.view());
+      if (!is_shared()) table_.renew_file(changed.bucket.get(), node->id.view());
     } else if (node->kind == InodeKind::kDirectory && !node->path.empty()) {
       const gridfs::SplitPath where = gridfs::split(node->path);
       add_names(stale, node->parent, where.component, where.directory.empty());
     }
   }
-  // Invalidating a directory's name also covers the names in it. The names at the bucket's root are
-  // listed here.
-  const Result<std::unique_ptr<gridfs::DirectoryStream>> root = paths.list("");
-  if (!root) return;
-  while (true) {
-    const Result<std::optional<gridfs::DirectoryEntry>> entry = (*root)->next();
-    if (!entry || !*entry || stale.names.size() > kExternalChangesMax) return;
-    stale.names.emplace(changed.root, (*entry)->name);
+  // Invalidating a directory's name also covers the names in it. If the bucket's root has no name,
+  // or may be somebody's working directory for long, the names in it are listed. The kernel may
+  // have learnt that they do not exist.
+  if (!notes_file_names()) {
+    stale.names.emplace(kRootNode, gridfs::escape_component(changed.bucket->name(), false));
+    return;
   }
+  Result<std::unique_ptr<gridfs::DirectoryStream>> root = paths->list("");
+  if (root) stale.listings.push_back({changed.root, paths, *std::move(root)});
 }
 
 void FileSystem::notify_namespace(const std::string& bucket, const BucketChanges& changes) {
@@ -101,7 +101,7 @@ StaleEntries FileSystem::changed_externally(const ExternalChanges& changes) {
     if (!paths) continue;
     const MountedBucket* const bucket = changed->bucket.get();
     if (of_bucket.everything) {
-      add_all_stale(*changed, **paths, stale);
+      add_all_stale(*changed, *paths, stale);
       continue;
     }
     for (const bson::Value& id : of_bucket.metadata) {

@@ -111,7 +111,7 @@ void FileSystem::add_changes_by_others(const std::string& name, const BucketChan
   const std::optional<ChangedBucket> changed = find_changed(name);
   if (!changed) return;
   if (changes.everything) {
-    if (paths) add_all_stale(*changed, *paths, stale);
+    if (paths) add_all_stale(*changed, paths, stale);
     return;
   }
   add_changed_documents(*changed, changes, stale);

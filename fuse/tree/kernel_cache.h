@@ -7,9 +7,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include "gridfs/namespace/path_namespace.h"
 
 namespace gridmount::fuse {
 
@@ -30,16 +35,33 @@ class KernelCache {
   virtual void expire_entry(uint64_t parent, const std::string& name) = 0;
 };
 
-// What may be out of date in the kernel's cache. A plain value, not thread-safe.
+// A directory of which every name may be out of date. A bucket may have too many names to keep them
+// in memory.
+struct StaleListing {
+  uint64_t parent = 0;
+  std::shared_ptr<gridfs::PathNamespace> paths;  // outlives the stream
+  std::unique_ptr<gridfs::DirectoryStream> names;
+};
+
+// What may be out of date in the kernel's cache. Not thread-safe.
 struct StaleEntries {
   std::set<uint64_t> nodes;
   std::set<std::pair<uint64_t, std::string>> names;  // ino of the directory, name
   // The names of directories that may still exist. invalidate() calls expire_entry() for them.
   std::set<std::pair<uint64_t, std::string>> expired;
+  std::vector<StaleListing> listings;
 
-  // Invalidates the names first, so that nobody finds an old node by its name any more.
-  void invalidate(KernelCache& cache) const {
+  // Invalidates the names first, so that nobody finds an old node by its name any more. Reads the
+  // listings to their end or to their first error, so this function can be called only once.
+  void invalidate(KernelCache& cache) {
     for (const auto& [parent, name] : names) cache.invalidate_entry(parent, name);
+    for (const StaleListing& listing : listings) {
+      while (true) {
+        const Result<std::optional<gridfs::DirectoryEntry>> entry = listing.names->next();
+        if (!entry || !*entry) break;
+        cache.invalidate_entry(listing.parent, (*entry)->name);
+      }
+    }
     for (const auto& [parent, name] : expired) cache.expire_entry(parent, name);
     for (const uint64_t ino : nodes) cache.invalidate_inode(ino);
   }

@@ -11,8 +11,10 @@
 namespace gridmount::fuse {
 namespace {
 
+using testing::Contains;
 using testing::IsEmpty;
 using testing::Not;
+using testing::Pair;
 
 // Records what the kernel is told.
 class RecordedCache final : public KernelCache {
@@ -70,6 +72,31 @@ class FileSystemTest : public gridfs::BucketFixture {
   std::unique_ptr<FileSystem> file_system_;
   bool is_closed_ = false;
 };
+
+TEST_F(FileSystemTest, ManyChanges_InABucketAtTheRoot_InvalidateNamesThatHaveGone) {
+  const bson::Value id = upload("gone", "content");
+  upload("renamed", "content");
+  FileSystem& file_system = mount(true);
+  must(file_system.lookup(kRootNode, "gone"));
+  must(file_system.lookup(kRootNode, "renamed"));
+  must(file_system.rename(kRootNode, "renamed", kRootNode, "again", {}, {}));
+  must(bucket().remove(id));
+  must(bucket().remove_by_name("again"));
+  EXPECT_FALSE(file_system.lookup(kRootNode, "absent"));
+  upload("absent", "content");
+  const RecordedCache cache = report(everything());
+  for (const char* name : {"gone", "again", "absent"}) {
+    EXPECT_THAT(cache.names, Contains(Pair(kRootNode, name)));
+  }
+}
+
+TEST_F(FileSystemTest, ManyChanges_InABucketFolder_InvalidateItsName) {
+  upload("file", "content");
+  FileSystem& file_system = mount(false);
+  const EntryReply folder = must(file_system.lookup(kRootNode, "fs"));
+  must(file_system.lookup(folder.ino, "file"));
+  EXPECT_THAT(report(everything()).names, Contains(Pair(kRootNode, "fs")));
+}
 
 TEST_F(FileSystemTest, Closed_ReportsNothing_AndOpensNoBucket) {
   upload("file", "content");

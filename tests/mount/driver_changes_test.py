@@ -136,5 +136,25 @@ class DriverChanges(DriverCase):
         self.assertEqual(len(os.listdir(self.path(names[0]))), 3000)
 
 
+@gridmount_only
+class BucketAtTheRoot(DriverCase):
+    """The root of the mount is the bucket, and has no name that the kernel could forget."""
+
+    def setUp(self):
+        super().setUp()
+        self.system.options = ["-o", "bucket=fs"]
+        self.system.remount()
+        self.connect()
+        self.system.root = self.root = self.system.mount_point
+
+    def test_FileInADroppedCollection_CanBeMadeAgain(self):
+        self.write("file", b"content")
+        os.stat(self.path("file"))
+        self.db.drop_collection("fs.files")
+        self.assertFalse(os.path.exists(self.path("file")))
+        self.write("file", b"new")
+        self.assertEqual(self.read("file"), b"new")
+
+
 if __name__ == "__main__":
     main()
