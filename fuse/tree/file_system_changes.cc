@@ -112,9 +112,13 @@ StaleEntries FileSystem::changed_externally(const ExternalChanges& changes) {
     // With writeback, the kernel keeps the size it knows of a node. So the file gets a new node.
     for (const bson::Value& id : of_bucket.content) {
       if (const uint64_t ino = table_.renew_file(bucket, id.view())) stale.nodes.insert(ino);
-      for (const std::string& link : (*paths)->links_of(id.view())) {
-        add_stale_path(*changed, **paths, link, stale);
+      const Result<std::vector<std::string>> links = (*paths)->links_of(id.view());
+      if (!links) {
+        // Any name may be one of the file.
+        add_all_stale(*changed, *paths, stale);
+        break;
       }
+      for (const std::string& link : *links) add_stale_path(*changed, **paths, link, stale);
     }
     for (const std::string& filename : of_bucket.filenames) {
       add_stale_path(*changed, **paths, filename, stale);

@@ -111,7 +111,7 @@ class BucketNamespace final : public PathNamespace {
     path_index_.links().changed_externally();
     absent_names_.forget_all();
   }
-  std::vector<std::string> links_of(bson::ValueView id) override;
+  Result<std::vector<std::string>> links_of(bson::ValueView id) override;
 
   Status close() override;
 

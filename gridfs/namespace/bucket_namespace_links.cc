@@ -89,10 +89,9 @@ Result<Node> BucketNamespace::link(bson::ValueView id, std::string_view director
   return this->file(id);
 }
 
-std::vector<std::string> BucketNamespace::links_of(bson::ValueView id) {
-  const Result<std::unique_ptr<engine::Snapshot>> snapshot = store_.snapshot();
-  if (!snapshot) return {};
-  return path_index_.links().all_of(**snapshot, id).value_or(std::vector<std::string>());
+Result<std::vector<std::string>> BucketNamespace::links_of(bson::ValueView id) {
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+  return path_index_.links().all_of(*snapshot, id);
 }
 
 Status BucketNamespace::attach(Transaction& transaction, bson::ValueView id,

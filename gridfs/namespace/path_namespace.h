@@ -321,8 +321,8 @@ class PathNamespace {
   virtual void directories_changed_externally() = 0;  // any directory's document
   virtual void links_changed_externally() = 0;
   // Returns the additional names that the collection `links` has for a file, even if the file is
-  // gone. Returns none if the collection cannot be read.
-  virtual std::vector<std::string> links_of(bson::ValueView id) = 0;
+  // gone.
+  virtual Result<std::vector<std::string>> links_of(bson::ValueView id) = 0;
 
   // Commits all open files, writes the atimes, waits up to 2 seconds for md5 digests and stops
   // background work. Returns the first error of any file, or else the error of writing the atimes.

@@ -148,7 +148,9 @@ class RetryingNamespace final : public PathNamespace {
   }
   void directories_changed_externally() override { paths_->directories_changed_externally(); }
   void links_changed_externally() override { paths_->links_changed_externally(); }
-  std::vector<std::string> links_of(bson::ValueView id) override { return paths_->links_of(id); }
+  Result<std::vector<std::string>> links_of(bson::ValueView id) override {
+    return with_retry(store_, [&] { return paths_->links_of(id); });
+  }
   Status close() override { return paths_->close(); }
 
  private:

@@ -1,11 +1,14 @@
-// Goal: the file system finds out what clients' changes make wrong in the kernel's cache, and
-// reports nothing after its end.
+// Goal: the file system finds out what clients' changes make wrong in the kernel's cache, whatever
+// can be read of them, and reports nothing after its end.
 // Method: a FileSystem without a kernel. The test makes the kernel's requests, and tells the file
 // system of changes as a WatchedStore does.
 #include "fuse/tree/file_system.h"
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+
+#include "tests/forwarding_store.h"
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::fuse {
@@ -15,6 +18,19 @@ using testing::Contains;
 using testing::IsEmpty;
 using testing::Not;
 using testing::Pair;
+
+class UnreadableStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  Result<std::unique_ptr<engine::Snapshot>> snapshot() override {
+    if (fails_) return fail(ErrorCode::kIoError, "the disk fails");
+    return inner().snapshot();
+  }
+  void fail_snapshots(bool fails) { fails_ = fails; }
+
+ private:
+  std::atomic<bool> fails_ = false;
+};
 
 // Records what the kernel is told.
 class RecordedCache final : public KernelCache {
@@ -33,7 +49,7 @@ class RecordedCache final : public KernelCache {
 
 class FileSystemTest : public gridfs::BucketFixture {
  protected:
-  FileSystemTest() : buckets_(store(), settings()) {}
+  FileSystemTest() : unreadable_(store()), buckets_(unreadable_, settings()) {}
   ~FileSystemTest() override {
     if (is_closed_) return;
     EXPECT_TRUE(close());
@@ -65,9 +81,11 @@ class FileSystemTest : public gridfs::BucketFixture {
     is_closed_ = true;
     return file_system_->close();
   }
+  UnreadableStore& unreadable() { return unreadable_; }
   Buckets& buckets() { return buckets_; }
 
  private:
+  UnreadableStore unreadable_;
   Buckets buckets_;
   std::unique_ptr<FileSystem> file_system_;
   bool is_closed_ = false;
@@ -96,6 +114,19 @@ TEST_F(FileSystemTest, ManyChanges_InABucketFolder_InvalidateItsName) {
   const EntryReply folder = must(file_system.lookup(kRootNode, "fs"));
   must(file_system.lookup(folder.ino, "file"));
   EXPECT_THAT(report(everything()).names, Contains(Pair(kRootNode, "fs")));
+}
+
+TEST_F(FileSystemTest, ChangedContent_WhoseLinksCannotBeRead_InvalidatesEveryName) {
+  const bson::Value id = upload("file", "content");
+  FileSystem& file_system = mount(true);
+  const EntryReply file = must(file_system.lookup(kRootNode, "file"));
+  must(file_system.link(file.ino, kRootNode, "link"));
+  BucketChanges changes;
+  changes.content.push_back(id);
+  unreadable().fail_snapshots(true);
+  const RecordedCache cache = report(changes);
+  unreadable().fail_snapshots(false);
+  EXPECT_THAT(cache.names, Contains(Pair(kRootNode, "link")));
 }
 
 TEST_F(FileSystemTest, Closed_ReportsNothing_AndOpensNoBucket) {
