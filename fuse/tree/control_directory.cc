@@ -221,6 +221,10 @@ Result<std::unique_ptr<gridfs::DirectoryStream>> ControlDirectory::list(
       return std::unique_ptr<gridfs::DirectoryStream>(
           std::make_unique<TrackedListing>(std::move(tree)));
     }
+    if (!tracked.rest.empty()) {
+      GM_TRY(find_revision(*paths, rest));
+      return fail(gridfs::kNotADirectory, "'" + std::string(path) + "' is a revision");
+    }
     GM_ASSIGN(const std::vector<gridfs::Node> revisions,
               paths->revisions(tracked.directory, tracked.name));
     for (size_t number = 0; number < revisions.size(); ++number) {

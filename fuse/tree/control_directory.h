@@ -60,8 +60,8 @@ class ControlDirectory {
   // Returns a node whose content is that of the files document `id`. Fails with NoSuchEntry if
   // `files` does not have the document, even if `detached` has it.
   Result<ControlNode> find_content(gridfs::PathNamespace& paths, bson::ValueView id) const;
-  // Lists the directory at the path. Fails with NoSuchEntry if there is no such directory, and as
-  // PathNamespace::lookup() does.
+  // Lists the directory at the path. Fails with NoSuchEntry if there is no such directory, with
+  // NotADirectory if the path leads to a revision, and as PathNamespace::lookup() does.
   Result<std::unique_ptr<gridfs::DirectoryStream>> list(
       const std::shared_ptr<gridfs::PathNamespace>& paths, std::string_view path) const;
 
