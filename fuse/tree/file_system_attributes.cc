@@ -68,8 +68,9 @@ bool FileSystem::is_without_document(const ResolvedNode& node,
                                      const gridfs::AttributeChanges& changes) const {
   const bool times_alone = !changes.permissions && !changes.uid && !changes.gid && !changes.size &&
                            !changes.atime && !changes.clears_set_id;
-  // With revisions, a file that has lost its name may still have a document.
-  return node.unlinked && !node.open_file && times_alone && !keeps_revisions();
+  // With revisions, a file that has lost its name may still have a document. Others that change the
+  // store may insert the document again.
+  return node.unlinked && !node.open_file && times_alone && !keeps_revisions() && !is_shared();
 }
 
 Status FileSystem::start_revision(uint64_t ino) {

@@ -1,7 +1,8 @@
 // The implementation of PathNamespace over one bucket. The documents in the store hold the state.
 // In memory the object has only open files, atimes that are not written yet, counts of
-// subdirectories, the names in directories that it has made (complete_directories.h) and, for a
-// store that others change too, short-lived caches (seen_directories.h, absent_names.h).
+// subdirectories, the documents of directories that it has just changed (seen_directories.h), the
+// names in directories that it has made (complete_directories.h) and, for a store that others
+// change too, a short-lived cache of absent names (absent_names.h).
 //
 // bucket_namespace.cc has the look-ups of names, and the start and the end. Each
 // bucket_namespace_*.cc file has one kind of operation, and names it in its first line.

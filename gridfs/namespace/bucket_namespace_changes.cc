@@ -84,6 +84,8 @@ Status BucketNamespace::change_directory(Transaction& transaction, std::string_v
                                          const PosixFields& changes) {
   GM_ASSIGN(const bool changed, directories_.update(transaction, path, changes));
   if (changed) return {};
+  // The store may have removed the document by itself (seen_directories.h).
+  seen_directories_.forget_all();
   // Somebody else has made names that imply the directory, maybe in a parent whose count does not
   // include it.
   subdirectories_.drop_all();

@@ -13,6 +13,10 @@
 // of the calls of changing() is the order of the changes, so the cache never replaces a document by
 // an older one.
 //
+// Exception: a document that the store removes by itself, because a driver has made the collection
+// capped or has given it a TTL index, stays in the cache until a change of a name in the directory
+// finds no document.
+//
 // Thread-safe.
 #pragma once
 
@@ -53,10 +57,11 @@ class SeenDirectories {
   }
   // Keeps the document that the transaction has committed. `change` is what changing() has
   // returned. Does nothing if the document has been changed or forgotten since then, or if it has
-  // extended attributes, which can be large.
+  // fields that can be large: extended attributes, the target of a symlink, or an _id of a driver.
   void note(const std::string& path, const DirectoryDocument& directory, uint64_t change)
       GM_EXCLUDES(mutex_) {
     if (directory.posix.xattrs && !directory.posix.xattrs->empty()) return;
+    if (directory.posix.symlink_target || directory.id.type() != bson::Type::kObjectId) return;
     const MutexLock lock(mutex_);
     notice_others();
     const auto found = directories_.find(path);

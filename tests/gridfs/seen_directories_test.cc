@@ -5,6 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+#include <tuple>
+
 #include "gridfs/namespace/path_namespace.h"
 #include "tests/gridfs/bucket_fixture.h"
 #include "tests/gridfs/namespace_counting_store.h"
@@ -14,6 +18,7 @@ namespace {
 
 DirectoryDocument with_mode(uint32_t mode) {
   DirectoryDocument document;
+  document.id = bson::Value(bson::ObjectId::generate());
   document.posix.mode = mode;
   return document;
 }
@@ -114,6 +119,22 @@ TEST_F(SeenDirectoriesOfNamespaceTest, AnAtimeWrittenInTheBackgroundIsShown) {
   must(namespace_->close());  // writes the atimes
   const timespec after = must(namespace_->get_directory("d")).attributes.atime;
   EXPECT_NE(std::tie(before.tv_sec, before.tv_nsec), std::tie(after.tv_sec, after.tv_nsec));
+}
+
+// As a TTL index of a driver does it.
+TEST_F(SeenDirectoriesOfNamespaceTest, ADocumentThatTheStoreRemoves_IsMadeAgainByTheNextChange) {
+  must(namespace_->create_file("d", "x", 0644, {}));
+  const Node before = must(namespace_->get_directory("d"));
+  change([&](engine::Transaction& transaction) {
+    bson::Builder by_id;
+    by_id.append("_id", before.id);
+    must(bucket().directories().remove(transaction, std::move(by_id).finish(), false));
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the times of "d" change again
+  must(namespace_->create_file("d", "y", 0644, {}));
+  const Node after = must(namespace_->get_directory("d"));
+  EXPECT_NE(after.id, before.id);
+  must(namespace_->close());
 }
 
 TEST_F(SeenDirectoriesOfNamespaceTest, ARemovedDirectoryIsGone) {

@@ -99,6 +99,52 @@ TEST_F(SharedCommitsTest, ReadersOfOpenFiles_BesideChangesOfTheirNames) {
   EXPECT_EQ(failed, 0);
 }
 
+// Several threads change one directory while others read its attributes. At the end the directory
+// shows what the store has.
+TEST_F(SharedCommitsTest, ChangesOfOneDirectory_LeaveNoOldAttributesInMemory) {
+  constexpr int kRounds = 200;
+  NamespaceOptions options;
+  options.changes_by_others = std::make_shared<ChangesByOthers>();
+  options.access_times = AccessTimeMode::kAll;
+  options.strict_access_times = true;
+  const auto caching =
+      must(PathNamespace::open(store(), store().database("test"), bucket().options(), options, {}));
+  must(caching->mkdir("", "d", 0755, {}));
+  std::atomic<int> failed = 0;
+  std::atomic<bool> done = false;
+  std::thread reader([&] {
+    while (!done) {
+      if (!caching->get_directory("d")) ++failed;
+      caching->record_read("d");
+    }
+  });
+  std::vector<std::thread> writers;
+  for (const char* const name : {"a", "b"}) {
+    writers.emplace_back([&, name] {
+      for (int round = 0; round < kRounds; ++round) {
+        if (!caching->create_file("d", name, 0644, {}) || !caching->unlink("d", name)) ++failed;
+      }
+    });
+  }
+  for (uint32_t round = 0; round < kRounds; ++round) {
+    AttributeChanges changes;
+    changes.permissions = 0700 + round % 8;
+    const Result<Node> changed = caching->setattr_directory("d", changes);
+    const Result<Node> shown = caching->get_directory("d");
+    if (!changed || !shown || shown->attributes.mode != changed->attributes.mode) ++failed;
+  }
+  for (std::thread& writer : writers) writer.join();
+  done = true;
+  reader.join();
+  EXPECT_EQ(failed, 0);
+  const Attributes shown = must(caching->get_directory("d")).attributes;
+  const Attributes stored = must(namespace_->get_directory("d")).attributes;
+  EXPECT_EQ(shown.mode, stored.mode);
+  EXPECT_EQ(shown.mtime.tv_sec, stored.mtime.tv_sec);
+  EXPECT_EQ(shown.mtime.tv_nsec, stored.mtime.tv_nsec);
+  EXPECT_TRUE(caching->close());
+}
+
 TEST_F(SharedCommitsTest, ReplacedOpenFile_ShowsItsUncommittedState) {
   const PathNamespace::OpenedFile open = must(namespace_->create_open_file("", "old", 0640, {}));
   const std::vector<uint8_t> bytes(1000, 'x');

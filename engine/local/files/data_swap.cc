@@ -18,9 +18,11 @@
 namespace gridmount::local {
 namespace {
 
-// Returns whether link() sets this errno if the file cannot have hard links.
+// Returns true if link() sets this errno where the file cannot have hard links, however often it is
+// called. After another error, such as that of a full disk, a later call can succeed.
 bool has_no_links(int code) {
-  return code == EPERM || code == EOPNOTSUPP || code == ENOSYS || code == EMLINK;
+  return code == EPERM || code == EACCES || code == EOPNOTSUPP || code == ENOSYS ||
+         code == EMLINK || code == EXDEV || code == EINVAL;
 }
 
 // Gives data.mdb a second name, which stays until a user removes it. Returns an empty path if the
@@ -80,23 +82,24 @@ Result<std::filesystem::path> swap_copy(const std::filesystem::path& folder, Old
   return kept;
 }
 
-Result<bool> finish_swap(const std::filesystem::path& folder) {
+Result<std::optional<std::filesystem::path>> finish_swap(const std::filesystem::path& folder) {
+  using Finished = std::optional<std::filesystem::path>;
   const std::filesystem::path copy = folder / kCopyFolder;
   // The lock is needed only if the copy is complete.
-  if (!is_complete(copy)) return false;
+  if (!is_complete(copy)) return Finished();
   GM_ASSIGN(const LockFile owner, LockFile::lock(folder, /*read_only=*/false, /*create=*/false));
   GM_ASSIGN(const system::File data, system::File::open(folder / "data.mdb", O_RDONLY));
   GM_TRY(lock_data(data, folder, /*read_only=*/false));
   const Result<CheckpointFile> checkpoint =
       CheckpointFile::open(folder / "checkpoint", /*read_only=*/true);
-  if (!is_complete(copy) || !checkpoint || checkpoint->newest()) return false;
+  if (!is_complete(copy) || !checkpoint || checkpoint->newest()) return Finished();
   // After a kill, the empty checkpoint and the mark `closed` may be only in the kernel's memory. So
   // write and sync both again: a power loss must not leave the new data.mdb beside the old
   // checkpoint or the old mark.
   GM_TRY(begin_swap(folder));
   GM_TRY(mark_closed(owner, data));
-  GM_TRY(swap_copy(folder, OldData::kKept));
-  return true;
+  GM_ASSIGN(std::filesystem::path kept, swap_copy(folder, OldData::kKept));
+  return Finished(std::move(kept));
 }
 
 }  // namespace gridmount::local

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include "engine/base/error.h"
 
@@ -25,10 +26,10 @@ Status begin_swap(const std::filesystem::path& folder);
 // because it cannot have hard links. After an error the copy stays, for finish_swap().
 Result<std::filesystem::path> swap_copy(const std::filesystem::path& folder, OldData old);
 
-// Finishes a swap that was interrupted after begin_swap(), and keeps the old data. Returns whether
-// it has finished a swap. If the folder has a complete copy, takes the locks of the store, and
-// fails as LockFile::lock() and lock_data() do: with StoreLocked if the store is in use, for
-// example. Also fails with errors of the device.
-Result<bool> finish_swap(const std::filesystem::path& folder);
+// Finishes a swap that was interrupted after begin_swap(), and keeps the old data. Returns nothing
+// if there is no such swap, or else what swap_copy() has returned. If the folder has a complete
+// copy, takes the locks of the store, and fails as LockFile::lock() and lock_data() do: with
+// StoreLocked if the store is in use, for example. Also fails with errors of the device.
+Result<std::optional<std::filesystem::path>> finish_swap(const std::filesystem::path& folder);
 
 }  // namespace gridmount::local

@@ -240,9 +240,9 @@ class StoreSalvage : private PageVisitor {
       ++taken_;
       return put(number_of(owner.keyspace), entry, in_place);
     }
-    // If damaged() was called for the page of the entry, the dump has the whole page. It is called
-    // for damaged pages that a tree leads to.
-    const bool is_dumped = !found.certain && !found.tree.empty();
+    // If damaged() was called for the page of the entry, the dump has the whole page, but not a
+    // value in pages of its own. It is called for damaged pages that a tree leads to.
+    const bool is_dumped = !found.certain && !found.tree.empty() && !found.has_pages_of_its_own;
     if (is_dumped) return {};
     const engine::Namespace& ns = owner.collection->ns;
     const std::string what = id ? record_name(entry.value, *id) : "a record";
@@ -367,8 +367,13 @@ Result<std::filesystem::path> salvage_unopened(const std::filesystem::path& fold
 Result<RepairReport> salvage_store(const std::filesystem::path& folder,
                                    const RepairOptions& options) {
   std::vector<std::string> lines;
-  GM_ASSIGN(const bool is_finished, finish_swap(folder));
-  if (is_finished) lines.push_back("data.mdb was replaced, which an earlier repair had begun");
+  GM_ASSIGN(const std::optional<std::filesystem::path> finished, finish_swap(folder));
+  if (finished) {
+    lines.push_back("data.mdb was replaced, which an earlier repair had begun; " +
+                    (finished->empty()
+                         ? "the old file was not kept, because it cannot have a hard link"
+                         : "the old file is still there as " + finished->string()));
+  }
   Result<std::unique_ptr<Environment>> opened = Environment::open(folder, {});
   if (!opened && opened.error().code() != ErrorCode::kStoreDamaged &&
       opened.error().code() != ErrorCode::kDataCorruptionDetected) {

@@ -164,11 +164,13 @@ void PageAccounting::show(const TreePage::Node& node, std::string_view tree, boo
     const uint64_t needed = lmdb::overflow_pages_needed(node.bytes, page_bytes_);
     const bool exists = node.bytes <= kValueBytesMax && first >= 2 && first <= last_page_ &&
                         needed <= last_page_ - first + 1;
-    const uint8_t* const begin = map_ + first * page_bytes_ + lmdb::kPageHeaderBytes;
-    value = exists ? std::string_view(reinterpret_cast<const char*>(begin), node.bytes)
-                   : std::string_view();
+    value = {};
+    if (exists) {
+      const uint8_t* const begin = map_ + first * page_bytes_ + lmdb::kPageHeaderBytes;
+      value = std::string_view(reinterpret_cast<const char*>(begin), node.bytes);
+    }
   }
-  visited_ = visitor_->found({tree, certain, {node.key, value}});
+  visited_ = visitor_->found({tree, certain, node.in_pages_of_its_own, {node.key, value}});
 }
 
 bool PageAccounting::show_lost_leaves() {

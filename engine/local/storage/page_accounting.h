@@ -52,8 +52,9 @@ class PageVisitor {
     // The name of the tree that led to the page; empty if none did. It may be the wrong tree if
     // branches are damaged.
     std::string_view tree;
-    bool certain = false;  // true: the page is sound; false: the entry may be damaged
-    TreeEntry entry;       // the value is empty if its pages do not exist
+    bool certain = false;               // true: the page is sound; false: the entry may be damaged
+    bool has_pages_of_its_own = false;  // the value is not in the page of the entry
+    TreeEntry entry;                    // the value is empty if its pages do not exist
   };
   struct Damaged {
     uint64_t page = 0;

@@ -504,6 +504,7 @@ CrashRunResult run_crash_images(const CrashRun& run, uint64_t seed) {
         folder, {count, random(), run.opening.boot_id, run.kills_one_of, run.while_unsynced},
         [&](const CrashTrial& trial) { return trials.examine(trial); }, result);
     if (result.images == 0 && number + 1 == kWithoutImagesMax) {
+      fs::remove_all(folder);
       throw std::runtime_error("no recording can be cut while '" + run.while_unsynced +
                                "' is unsynced");
     }

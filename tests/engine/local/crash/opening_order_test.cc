@@ -189,7 +189,7 @@ TEST_F(OpeningOrderTest, InterruptedSwap_IsSynced_BeforeTheCopyTakesThePlaceOfTh
   fs::rename(folder_ / "copy", store() / kCopyFolder);
   ASSERT_TRUE(begin_swap(store()));
   recorder().start(folder_);
-  const Result<bool> is_finished = finish_swap(store());
+  const auto is_finished = finish_swap(store());
   recorder().stop();
   ASSERT_TRUE(is_finished && *is_finished);
   const size_t renamed = first(0, [](const Event& event) {
