@@ -26,8 +26,9 @@ namespace gridmount {
 enum class AtomicFileStep { kOpen, kWrite, kClose, kRename };
 
 struct AtomicFileOptions {
-  // If false, an existing file is an error (EEXIST), even if another program creates it before
-  // commit().
+  // If false, an existing file or symbolic link is an error (EEXIST), even if another program
+  // creates it before commit(). On a file system without RENAME_NOREPLACE, commit() first creates
+  // an empty file under the name, and a kill may leave this file.
   bool overwrite = true;
   // If true, a device, a pipe or a socket under the name is an error (EEXIST) and is not opened.
   bool regular_only = false;
@@ -39,8 +40,8 @@ struct AtomicFileOptions {
   std::optional<timespec> mtime = {};
   // Makes the error of a failed step. `error_number` is an errno. Required.
   std::function<Error(AtomicFileStep step, int error_number)> error;
-  // Called before each write(2), and again before a write(2) that a signal has interrupted is
-  // repeated. An error ends the write. May be empty.
+  // Called before each write(2), also before one that repeats an interrupted write(2). An error
+  // ends the write. May be empty.
   std::function<Status()> check_interrupt = {};
 };
 

@@ -32,8 +32,8 @@ struct Capabilities {
   // Changes to collections and indexes, and the writes of $out and $merge, are part of the
   // transaction. Otherwise they take effect at once, and fail with
   // OperationNotSupportedInTransaction if the transaction has already used the collection. $out,
-  // $merge and drop_database() then fail if the transaction has used any collection of the
-  // database.
+  // $merge and drop_database() fail in the same way if the transaction has used any collection of
+  // the database.
   bool transactional_catalog = true;
   // A cursor reads its next document from the store when the caller asks for it. Otherwise it reads
   // batches of documents ahead. The cursor then returns the documents of a batch even if the

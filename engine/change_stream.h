@@ -1,5 +1,5 @@
-// A change stream reports changes in a database (which ones: see ChangeStream::next()). Source:
-// MongoDB manual, "Change Streams" and "Change Events".
+// A change stream reports changes in a database. The comment of ChangeStream::next() says which
+// changes. Source: MongoDB manual, "Change Streams" and "Change Events".
 //
 // An event is a document {_id: the resume token, operationType, ns, documentKey, ...}. A deployment
 // reports a change when a majority of its members has the change. The deployment reports the

@@ -32,9 +32,9 @@ struct CollectionOptions {
   std::optional<ValidationLevel> level = {};    // absent: strict
   std::optional<ValidationAction> action = {};  // absent: error
 
-  // The field `enabled` of the option changeStreamPreAndPostImages. A store keeps and shows the
-  // option, but the option has no effect: only change streams read these images, and a store has no
-  // change streams.
+  // The field `enabled` of the option changeStreamPreAndPostImages. The embedded store keeps and
+  // shows the option, but the option has no effect there: only change streams read these images,
+  // and the embedded store has no change streams.
   std::optional<bool> pre_and_post_images = {};
 
   // Not empty for a view. The contents of a view are the result of `pipeline` over the collection

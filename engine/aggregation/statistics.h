@@ -30,7 +30,7 @@ Result<bson::Document> database_stats(engine::Store& store, engine::Snapshot& sn
 
 // Returns the document of the stage $collStats. The stage's parser must have checked the names and
 // the types in `options`. Fails with CommandNotSupported for the options latencyStats and
-// queryExecStats, because no store counts these values. With the options storageStats and count,
+// queryExecStats, because no store counts these values. With the option storageStats or count,
 // fails with CommandNotSupportedOnView for a view. With the option count, fails with
 // NamespaceNotFound if the collection does not exist. The document has the field `host` only if the
 // argument `host` is not empty.

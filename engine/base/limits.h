@@ -10,7 +10,7 @@
 namespace gridmount {
 
 // The memory that one operation may hold while it sorts, groups or gathers documents. The options
-// that limit this memory, such as FindOptions::sort_bytes_max, have it as their default.
+// that limit this memory, such as FindOptions::sort_bytes_max, have this constant as their default.
 inline constexpr uint64_t kOperationBytesMax = uint64_t{100} << 20;
 
 // The largest message of the wire protocol, header included. hello reports it as

@@ -6,8 +6,9 @@
 // in gridfs/content/chunk_cache.h), so an entry never becomes wrong. If the cache needs space, it
 // removes the entries that were read least recently.
 //
-// Users may delete any file of the folder at any time. The cache does not sync its files, but each
-// entry has a checksum. The cache removes a damaged entry and treats it as absent.
+// Users may delete the file of any entry at any time. If they delete the file `lock` but keep
+// entries, the next open() fails with NotAStore. The cache does not sync its files, but each entry
+// has a checksum. The cache removes a damaged entry and treats it as absent.
 //
 // The folder's format: The process that uses the folder holds a lock on the file `lock`. The name
 // of an entry's file is the first 16 bytes of the SHA-256 of the entry's key, in hexadecimal. The

@@ -21,12 +21,13 @@
 
 namespace gridmount::local {
 
-// Says which of the documents that match the filter of a write are changed.
+// Says which documents a write changes among the documents that match its filter.
 struct TargetOptions {
   bool multi = false;  // true: all documents that match; false: only the first
   std::optional<bson::Value> hint = {};
   bson::View variables = {};
-  bson::View sort = {};  // the order in which a document is the first; empty: the order of the plan
+  bson::View sort = {};  // the order that decides which document is the first; empty: that of the
+                         // plan
   bool is_upsert = false;
   std::optional<engine::Deadline> deadline = {};
   query::SharedCollator collator = nullptr;

@@ -38,7 +38,7 @@ class CatalogCache {
            std::shared_ptr<const CollectionMetadata> metadata) GM_EXCLUDES(mutex_);
 
  private:
-  static constexpr size_t kEntriesMax = 16'384;  // put() clears a cache of this size
+  static constexpr size_t kEntriesMax = 16'384;  // at this size, put() first clears the cache
   struct Cached {
     std::string bytes;
     std::shared_ptr<const CollectionMetadata> metadata;

@@ -38,7 +38,8 @@ class IndexUsage {
     return found == shard.accesses.end() ? 0 : found->second;
   }
 
-  // Returns the time since when uses are counted: the opening of the store, also after reset().
+  // Returns the time when the store was opened, from which uses are counted. reset() does not
+  // change this time.
   bson::Date since() const { return since_; }
 
  private:

@@ -37,7 +37,7 @@ Result<bson::View> whole_document_of(const Trees& trees, const engine::Namespace
 
 // Returns whether a patch or a list of patches is in use: the entry is sound, its record is of the
 // kind kPatchableRecord, and the record's list has the place of the patch. The entry's key must
-// have the form of one of the two (is_of_patches()).
+// have the form of a patch's key or of a list's key (is_of_patches()).
 Result<bool> is_used_patch(const Trees& trees, const Keyspace& records, const TreeEntry& entry);
 
 // The functions below need a write transaction. After each of them, views from the transaction are

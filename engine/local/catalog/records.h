@@ -19,11 +19,11 @@ namespace gridmount::local {
 Result<std::optional<std::string_view>> get_record(const Trees& trees, const Keyspace& records,
                                                    RecordId id);
 
-// Writes the document into the record `id`, with its checksum if the store has checksums. `at_end`
-// must be true for a new record with the highest id, and false for a record that exists. If that
-// record has patches, the caller must call remove_patches() first (patched_records.h). With
-// `patchable`, the record gets the kind kPatchableRecord, and the caller must put the record's
-// patch list.
+// Writes the document and its checksum into the record `id`. If the store's entries have checksums,
+// the record also gets the checksum of its key (kKeyedRecord). `at_end` must be true for a new
+// record with the highest id, and false for a record that exists. If the existing record has
+// patches, the caller must call remove_patches() first (patched_records.h). With `patchable`, the
+// record gets the kind kPatchableRecord, and the caller must put the record's patch list.
 Status put_record(Trees& trees, const Keyspace& records, RecordId id, bson::View document,
                   bool at_end, bool patchable = false);
 

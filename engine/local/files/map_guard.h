@@ -1,7 +1,7 @@
 // Keeps the process from being killed when mapped bytes of LMDB's files cannot be read. The bytes
 // cannot be read if another program truncates the file, if a damaged page points beyond the file's
-// end, or if the device fails. The kernel then sends SIGBUS. Measured without the guard: one of
-// 1,000 flipped bits ended the process.
+// end, or if the device fails. The kernel then sends SIGBUS. In a measurement without the guard,
+// one of 1,000 flipped bits ended the process.
 //
 // The guard replaces a page of data.mdb that cannot be read by a page of zeros, in this process
 // only. Zeros match no record's checksum, and LMDB does not accept them as a page, so the reader

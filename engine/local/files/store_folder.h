@@ -105,9 +105,9 @@ class StoreFolder {
   void abandon_creation();
 
   // data_in_place() fails with StoreDamaged if data.mdb was deleted or replaced while the store is
-  // open, and owner_in_place() if the file `owner` was. Writes to a deleted data.mdb are lost when
-  // the store is closed. Without `owner`, only the lock on data.mdb excludes other processes
-  // (lock_data()).
+  // open. owner_in_place() does the same for the file `owner`. Writes to a deleted data.mdb are
+  // lost when the store is closed. Without `owner`, only the lock on data.mdb excludes other
+  // processes (lock_data()).
   Status data_in_place() const;
   Status owner_in_place() const;
 

@@ -24,8 +24,8 @@ inline constexpr char kTruncatedMark = '\x80';
 void append_encoded_missing(std::string& out, bool descending);
 void append_encoded_empty_array(std::string& out, bool descending);
 
-// Truncates the encoding that begins at offset `start` of `key` and reaches to its end, if the
-// encoding is too long. Returns true if it was too long.
+// Truncates the encoding that begins at offset `start` of `key` and reaches to the end of `key`, if
+// the encoding is too long. Returns true if it was too long.
 bool truncate_encoding(std::string& key, size_t start = 0);
 
 // Returns the first 64 bits of the SHA-256 of an encoding. A hashed index holds them in place of

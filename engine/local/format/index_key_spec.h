@@ -60,8 +60,8 @@ inline constexpr size_t kMaxIndexParts = 32;
 
 // Parses a definition such as {a: 1, "b.c": -1, d: "hashed"}, {"$**": 1}, or the complete
 // definition of a text index (query/plan/text_index_definition.h). Fails with:
-// - CannotCreateIndex for no parts, a value that is neither a number greater or less than 0 nor
-//   "hashed", an empty name in a path, a path that is given twice, a name that begins with '$'
+// - CannotCreateIndex for no parts, a value that is neither "hashed" nor a number (0 and NaN are
+//   refused too), an empty name in a path, a path that is given twice, a name that begins with '$'
 //   (except the fields of a DBRef below another field), an unsupported kind of index, an incomplete
 //   definition of a text index, and an operator in the partial filter that MongoDB refuses there.
 // - MongoDB's own codes for more than kMaxIndexParts parts (13103), several hashed parts (31303)

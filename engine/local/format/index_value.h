@@ -1,6 +1,7 @@
-// Writes and reads the value of an index entry. The value of the entry has the types of the values
-// that the key encodes. So a query that needs only indexed fields can decode these fields from the
-// entry, and need not read the document. See FORMAT.md, chapter "Index keys".
+// Writes and reads the value of an index entry. The entry's key encodes values of a document, and
+// the entry's value has the types of these values. So a query that needs only indexed fields can
+// decode these fields from the entry, and need not read the document. See FORMAT.md, chapter "Index
+// keys".
 //
 // Thread-safety: pure functions. A KeyReader is immutable, so thread-safe.
 #pragma once

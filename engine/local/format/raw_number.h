@@ -1,5 +1,6 @@
-// Reads and writes numbers in the layout of a store's files (FORMAT.md). They are little-endian,
-// like the numbers of the machine. The caller must make sure that the number is within `bytes`.
+// Reads and writes the little-endian numbers of a store's files (FORMAT.md), which have the byte
+// order of the machine. keyspace.h has the functions for big-endian numbers. The caller must make
+// sure that the number is within `bytes`.
 //
 // Thread-safety: pure functions.
 #pragma once

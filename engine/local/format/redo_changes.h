@@ -20,7 +20,7 @@ namespace gridmount::local {
 
 class RedoChanges {
  public:
-  // The limit for the changes of one transaction.
+  // The default of `bytes_max`: the limit for the changes of one transaction.
   static constexpr size_t kBytesMax = size_t{64} << 10;
 
   RedoChanges() = default;

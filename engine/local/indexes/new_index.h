@@ -23,10 +23,10 @@ namespace gridmount::local {
 Result<IndexMetadata> new_index(const engine::Namespace& ns, const CollectionMetadata* metadata,
                                 const query::IndexDefinition& definition);
 
-// Returns whether the collection already has the index. Fails with IndexKeySpecsConflict if an
-// index with other keys has the same name. Fails with IndexOptionsConflict if an index with the
-// same name has other options, or if the same index has another name. Fails with CannotCreateIndex
-// if the collection
+// Returns whether the collection already has the index. Fails with IndexKeySpecsConflict if another
+// index has the same name: its keys, `unique`, `sparse`, partial filter or collation differ, for
+// example (query::same_index()). Fails with IndexOptionsConflict if the same index has another name
+// or other options (query::same_options()). Fails with CannotCreateIndex if the collection
 // - already has another text index, and `index` is a text index;
 // - is capped, and `index` is a TTL index;
 // - already has 64 indexes.

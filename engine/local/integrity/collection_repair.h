@@ -86,7 +86,8 @@ class CollectionRepair {
                                                  const TreeEntry& entry);
   Status put_entries(Step& step, const std::vector<MissingEntry>& missing);
   Status mark_multikey(Step& step);
-  // Gives outdated indexes the version of the library that has made their entries now.
+  // Gives outdated indexes the version of the present library, which has made all their entries
+  // anew.
   Status mark_current(Step& step);
   Status remove_bytes(Step& step, const TreeEntry& record, const std::string& what,
                       const std::string& why);
