@@ -11,7 +11,8 @@
 //
 // A process has MapGuard::kGuardsMax guards against SIGBUS (map_guard.h). A store takes two of
 // them, or one if it is read-only and not beside its owner. A store that finds no guard left works
-// too, but a page that cannot be read may then end the process.
+// too. But a page that cannot be read may then end the process, and PageCheck, TreePath and
+// Environment::survey_pages() check nothing.
 #pragma once
 
 #include <chrono>
@@ -55,10 +56,10 @@ struct OpenOptions {
   // while the owner recovers, creates or closes the store, and with StoreDamaged if data.mdb was
   // truncated meanwhile.
   //
-  // A snapshot of a store beside its owner shows the contents of up to 20 ms before the snapshot
-  // was taken. The snapshot does not change while the owner writes. While the snapshot exists, the
-  // owner cannot reuse the pages of the snapshot, so data.mdb grows. Needs permission to write
-  // data.mdb-lock, where LMDB has its table of readers.
+  // A snapshot of a store beside its owner may lack the commits of about the last 20 ms before it
+  // was taken (Batch::kTimeMax). The snapshot does not change while the owner writes. While the
+  // snapshot exists, the owner cannot reuse the pages of the snapshot, so data.mdb grows. Needs
+  // permission to write data.mdb-lock, where LMDB has its table of readers.
   bool beside_owner = false;
   // The time between the end of a checkpoint and the beginning of the next one. A power loss can
   // lose the commits of this time and of the time that two checkpoints take.
@@ -79,7 +80,8 @@ struct OpenOptions {
   // limit is not stored: it holds until the store is closed.
   uint64_t size_limit = 0;
   // The bytes of address space to reserve. If the process cannot get so much, open() reserves less,
-  // but at least twice the size of data.mdb. data.mdb cannot become larger than the reserved space.
+  // but at least 1 GiB and at least twice the size of data.mdb. data.mdb cannot become larger than
+  // the reserved space.
   uint64_t map_bytes = uint64_t{1} << 40;
 };
 

@@ -98,9 +98,9 @@ Status check_writes(bson::View reply);
 // Deadline::Time::max().
 void append_deadline(bson::Builder& command, const std::optional<engine::Deadline>& deadline);
 
-// Fails with MaxTimeMSExpired if the deadline has passed. Callers must check this before they send
-// a command, because a server could still answer within the 1 ms that append_deadline() allows at
-// least.
+// Fails with MaxTimeMSExpired if the deadline has passed. Callers must check the deadline before
+// they send a command, because append_deadline() always allows at least 1 ms, and a server could
+// still answer within this time.
 Status check_deadline(const std::optional<engine::Deadline>& deadline);
 
 }  // namespace gridmount::mongo

@@ -30,7 +30,7 @@ class Reads {
   Result<bson::Document> run(const engine::Namespace& ns, bson::View command);
   Result<bson::Document> run_apart(std::string_view database, bson::View command);
   // Runs a command that changes the catalog, outside of the transaction. Fails as check_unused()
-  // does.
+  // and run_apart() do.
   Result<bson::Document> change_catalog(const engine::Namespace& changed, std::string_view database,
                                         bson::View command);
   // Fails with OperationNotSupportedInTransaction if the transaction has used the collection
@@ -54,7 +54,8 @@ class Reads {
   Status pause();
   Status resume();
   // Commits the transaction. If the deployment has no transactions and `durable` is true, syncs the
-  // server's journal. Then calls end(), also after an error. Fails as check_usable() does.
+  // server's journal. Then calls end(), also after an error. Fails as check_usable(),
+  // Connection::commit_transaction() and sync_journal() do.
   Status commit(bool durable);
   // Closes the cursors on the server, and returns the connection to the pool, which aborts a
   // transaction that is still open. Later reads fail.
@@ -135,7 +136,7 @@ class MongoTransaction final : public engine::Transaction, public ReadsHolder {
 };
 
 // Makes all acknowledged writes durable: the server syncs its whole journal. Succeeds without
-// effect if the server does not have the command fsync.
+// effect if the server does not have the command fsync. Fails as Connection::run_apart() does.
 Status sync_journal(Connection& connection);
 
 // Returns the Reads of a MongoSnapshot or MongoTransaction. Fails with IllegalOperation if the

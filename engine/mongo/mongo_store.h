@@ -21,8 +21,9 @@
 //     immediately, outside of the transaction. They fail with OperationNotSupportedInTransaction if
 //     the transaction has used the collection, because they would wait for the transaction's end.
 //     $out, $merge and drop_database() fail with this error if the transaction has used any
-//     collection of the database. stats(), index_stats(), indexes() and the functions that explain
-//     do not see the writes of the transaction.
+//     collection of the database. databases(), collections(), collection_info(), exists(),
+//     validate(), stats(), index_stats(), indexes() and the functions that explain do not see the
+//     writes of the transaction.
 // M4. A document of a find with FindOptions::one_at_a_time, or of an aggregation, is valid until
 //     the cursor reads the next one. Any other document is valid until pause() or the end of the
 //     Snapshot, and needs memory until then.

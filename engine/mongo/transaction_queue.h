@@ -1,6 +1,6 @@
 // The FIFO queue in which the threads of this process wait for their transactions (engine/store.h,
 // S2). Transactions that enter with kShared run at the same time. Each of the others runs alone,
-// because a long transaction would otherwise conflict with a short one each time it is tried. The
+// because otherwise each try of a long transaction would conflict with a short one. The
 // transactions of other processes are not in the queue. If one of them conflicts with ours, the
 // deployment refuses one of the two with WriteConflict.
 //

@@ -42,7 +42,7 @@ class Profiler {
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
 
-  // Returns the defaults (level 0) for a database without settings.
+  // Returns the settings of the database, or the defaults (level 0) if it has no settings.
   Settings settings(std::string_view database) const GM_EXCLUDES(mutex_);
   // Fails with BadValue for a level other than 0, 1 or 2, or a sample rate outside 0 to 1, and with
   // StoreReadOnly for a level other than 0 if the store is read-only.

@@ -12,6 +12,8 @@
 //   a text that is too long for the plain form. The watched form is compiled when it is first used.
 //   PCRE2 calls our callback before each item of the pattern, and reads the text no more than once
 //   between two callbacks.
+//
+// Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -29,7 +31,6 @@
 
 namespace gridmount::query {
 
-// Thread-safe.
 class BoundedRegex {
  public:
   // `flags` are options of pcre2_compile(). For an invalid pattern, returns null and sets `error`

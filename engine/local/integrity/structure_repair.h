@@ -31,8 +31,9 @@ class RemovedData {
 
 struct RepairOptions {
   RemovedData& removed;
-  // `repaired` is called with one line for each repair, after its commit. `at` is called with the
-  // object that is examined next, so that the caller can name it if the repair hangs or crashes.
+  // `repaired` must be set. It is called with one line for each repair, after its commit. `at` is
+  // called with the object that is examined next, so that the caller can name this object if the
+  // repair hangs or crashes.
   std::function<void(const std::string& line)> repaired;
   std::function<void(const std::string& place)> at = {};
 };

@@ -12,8 +12,8 @@
 
 namespace gridmount::local {
 
-// Returns the key pattern that explain shows: that of the index, and for a wildcard index the one
-// for the path that the plan reads.
+// Returns the key pattern that explain shows. This is the index's own pattern, or for a wildcard
+// index the pattern with the path that the plan reads.
 bson::Document key_pattern(const IndexMetadata& index, const query::Plan& plan);
 
 // Appends the field `indexBounds`: for each field of the index, the intervals that the plan scans.

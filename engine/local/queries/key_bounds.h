@@ -30,9 +30,10 @@ struct LimitedPlan {
 };
 
 // Returns the plan and the limits for `min` and `max`. Either `min` or `max` may be empty. Fails
-// with 51173 unless `hint` names an index. Fails with 51174 for a text index, and if `min` or `max`
-// does not have exactly the fields of the index in the order of the index, or has a value that
-// depends on the order of strings although the index does not have the collation of the query.
+// with 51173 if there is no hint or if it is {$natural: 1 or -1}. Fails as query::make_plan() does
+// if the hint fits no index, or fits a text index. Fails with 51174 if `min` or `max` does not have
+// exactly the fields of the index in the order of the index. Also fails with 51174 if one of their
+// values depends on the order of strings, and the index does not have the collation of the query.
 // Fails with 51175 unless `min` is before `max`. Fails with BadValue if the encoding of `min` or
 // `max` is longer than kEncodedBytesMax, because longer keys are truncated, and the order of
 // truncated keys may differ from the order of the values.

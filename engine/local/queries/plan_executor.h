@@ -144,8 +144,9 @@ class PlanExecutor {
   Status check_resumption();
   Result<std::optional<Match>> next_match();
   Result<std::optional<Match>> read_match();
-  // Returns whether the next match will be skipped and is not sorted. As on servers, the document
-  // of such a match is not read if the index entry shows that the document matches.
+  // Returns whether the next match comes from an index, is not sorted in a buffer, and will be
+  // skipped. As on servers, the document of such a match is not read if the index entry shows that
+  // the document matches.
   bool skips_entries() const {
     return to_skip_ > 0 && !sorts_ && plan_.plan.kind != query::Plan::Kind::kCollectionScan;
   }

@@ -1,7 +1,8 @@
 // Chooses the plan of a query. If several indexes have bounds for the query, a trial finds the plan
 // that reads the fewest entries.
 //
-// Thread-safety: only the thread that uses the Snapshot or Transaction of the Trees may call this.
+// Thread-safety: only the thread that uses the Snapshot or Transaction of the Trees may call
+// choose_plan().
 #pragma once
 
 #include <cstdint>

@@ -52,14 +52,15 @@ class Checkpointer {
   // the thread.
   Status start();
   // Ends the thread, which start() must have started. Takes a last checkpoint if not all commits
-  // are durable. Fails if this checkpoint fails, if the store refuses writes, or if data.mdb or the
-  // lock file `owner` was replaced.
+  // are durable. Fails if this checkpoint fails, if the open batch cannot be committed, if the
+  // store refuses writes, or if data.mdb or the lock file `owner` was replaced.
   Status stop() GM_EXCLUDES(mutex_);
 
   // Waits until everything that was committed before the call is durable. Uses the log if possible,
   // otherwise a checkpoint. Fails with WritesRefused if a sync fails or if a file of the store was
-  // replaced, and with the error of WriteQueue::refusal(). This thread must not hold the write
-  // lock.
+  // replaced, and with the error of WriteQueue::refusal(). If a checkpoint is needed, also fails as
+  // WriteQueue::flush() does, and with the errors of LMDB and of the files. The calling thread must
+  // not hold the write lock.
   Status make_durable() GM_EXCLUDES(mutex_);
   // Like make_durable(), but uses a checkpoint and not the log. If a later checkpoint has failed by
   // then, fails with its error.
@@ -67,10 +68,10 @@ class Checkpointer {
 
   // Must be called before each write. Requests a checkpoint if data.mdb has grown by
   // options.checkpoint_bytes since the last checkpoint began, or if transactions have freed that
-  // many bytes since then: only the next checkpoint makes these bytes reusable. Waits if
-  // transactions have freed kGarbageMax (open_store.h) times as many bytes since the last finished
-  // checkpoint began. Never waits because of growth. If the calling thread holds the write lock,
-  // requests nothing and does not wait.
+  // many bytes since then: only the next checkpoint makes these bytes reusable. After a request,
+  // waits if transactions have freed kGarbageMax (open_store.h) times as many bytes since the last
+  // finished checkpoint began. Never waits because of growth alone. If the calling thread holds the
+  // write lock, requests nothing and does not wait.
   void make_room() GM_EXCLUDES(mutex_);
 
   // Returns how many bytes of freed pages can be reused only when the next checkpoint is done.
@@ -126,7 +127,7 @@ class Checkpointer {
     uint64_t bytes = 0;
     uint64_t up_to = 0;  // the last transaction that was counted
   };
-  // Returns the bytes of pages that transactions after this one have freed.
+  // Returns the bytes of the pages that the transactions after `transaction` have freed.
   Freed freed_after(uint64_t transaction) const;
   // Returns by how many bytes data.mdb has grown since `last_page` was its last page.
   uint64_t growth_since(uint64_t last_page) const;
@@ -161,8 +162,9 @@ class Checkpointer {
   // The last page of data.mdb when the last checkpoint was begun.
   std::atomic<uint64_t> begun_at_page_ = 0;
   // freed_ is the number of bytes that transactions up to counted_to_ have freed since the opening.
-  // It is updated at transaction count_at_. freed_at_begun_ is the value of freed_ when the last
-  // checkpoint began, and freed_at_durable_ its value when the last finished checkpoint began.
+  // make_room() updates freed_ when the newest transaction has reached the number count_at_.
+  // freed_at_begun_ is the value of freed_ when the last checkpoint began, and freed_at_durable_
+  // its value when the last finished checkpoint began.
   Mutex counting_;
   uint64_t counted_to_ GM_GUARDED_BY(counting_) = 0;
   std::atomic<uint64_t> count_at_ = 0;

@@ -191,7 +191,8 @@ class Environment {
   // writes nothing.
   Status copy_pages(const system::File& file);
   // Reports the use of each page in the current snapshot (page_accounting.h). With a visitor,
-  // nobody may commit during the call.
+  // nobody may commit during the call. If no MapGuard guards data.mdb (map_guard.h), reads nothing
+  // and returns an empty report.
   Result<PageReport> survey_pages(PageVisitor* visitor = nullptr);
   bool read_only() const;
   int format_version() const;
@@ -201,10 +202,10 @@ class Environment {
   // this thread has a write transaction, and as checkpoint() does.
   Status reclaim();
   // Returns the space of free pages to the file system, by holes in data.mdb (free_pages.h), and
-  // returns the number of bytes of disk space that are freed. First reads all trees, and fails with
-  // StoreDamaged if the trees or the list of free pages are damaged. Fails with StoreReadOnly on a
-  // read-only store, with the errors of begin_write() and of FreePages, and with MaxTimeMSExpired
-  // after the deadline.
+  // returns the number of bytes of disk space that are freed. First calls survey_pages(), and fails
+  // with StoreDamaged if the trees or the list of free pages are damaged. Fails with StoreReadOnly
+  // on a read-only store, with the errors of begin_write() and of FreePages, and with
+  // MaxTimeMSExpired after the deadline.
   Result<uint64_t> return_free_pages(const std::optional<engine::Deadline>& deadline);
   // Returns the owner if the store was opened beside an owner (OpenOptions::beside_owner),
   // otherwise nothing.

@@ -60,8 +60,8 @@ class FreePages {
  private:
   struct Reusable {
     uint64_t oldest_snapshot = 0;  // pages freed by older transactions may be reused
-    std::vector<bool> pages;       // whether each page may be reused; after the last page there is
-                                   // one false
+    std::vector<bool> pages;       // pages[i] says whether page i may be reused; one element, which
+                                   // is false, follows the last page
   };
   Result<Reusable> reusable_pages();
   // Returns the number of the oldest snapshot of any reader, or `newest` if no snapshot is older.

@@ -1,6 +1,6 @@
-// Before LMDB changes pages in a write, checks these pages. LMDB trusts the numbers in a page and
-// moves bytes as they say. A damaged page would make LMDB overwrite other memory, free pages that
-// are in use, or commit more damage.
+// Checks the pages that a write will change, before LMDB changes them. LMDB trusts the numbers in a
+// page and moves bytes as they say. A damaged page would make LMDB overwrite other memory, free
+// pages that are in use, or commit more damage.
 //
 // The checked pages are those of the snapshot from which the transaction began. Pages that the
 // transaction itself has written are not checked, because they were made from checked pages. Each
@@ -9,10 +9,10 @@
 // record. If a removal may make LMDB merge pages, the neighbours are checked in the same way. If a
 // large value is replaced or removed, the header of its overflow pages is checked.
 //
-// If a value replaces a larger one within one transaction, it keeps all pages of the larger one
-// (mdb.c, mdb_cursor_put). A damaged header can claim too many pages too. So at the first value
-// that has more pages than it needs, the check adds up the pages of all values of that tree, and
-// compares the sum with the tree's count.
+// A value that replaces a larger one within one transaction keeps all pages of the larger one
+// (mdb.c, mdb_cursor_put). So a header that claims more pages than its value needs may be sound or
+// damaged. When the check meets the first such header in a tree, it adds up the pages of all values
+// of the tree, and compares the sum with the tree's count.
 //
 // The check does not detect changed bytes in a key or a value if the first and the last key of the
 // page are within the bounds. Checksums of records and entries detect these.
@@ -143,8 +143,9 @@ class PageCheck {
   std::vector<Step> way_;                       // a member to reuse its memory
   std::set<std::string, std::less<>> counted_;  // names of the trees that value_counts() has passed
   // For each page of the first snapshot: true if the page was checked, or was free in this
-  // snapshot. The entries of such a page are sound, because a free page is reused only by a write.
-  // Pages after the vector's end were written later, so they are sound too.
+  // snapshot. The entries of such a page are sound: a write makes the entries of a free page before
+  // the page is in use again. Pages after the vector's end were written later, so they are sound
+  // too.
   std::vector<bool> sound_;
 };
 

@@ -7,10 +7,13 @@
 // damaged entry of a branch leads to one end of a leaf. So a position is right if the entries on
 // both sides of it have correct checksums and are in order with the key. If one of these two
 // entries is in another leaf, TreePath also checks all pages on the path. Each page must have its
-// own page number, and keys within the bounds that its parent sets. Its entries must exactly fill
-// the part of the page that its header counts as used. See FORMAT.md, chapter "Damaged pages".
+// own page number, and keys within the bounds that its parent sets. Where the path takes a branch's
+// last child, or ends at the end of a leaf, an entry could be missing after it. So the entries of
+// such a page must exactly fill the part of the page that its header counts as used. See FORMAT.md,
+// chapter "Damaged pages".
 //
-// If the store's format has no checksums, nothing is proved, and every call succeeds.
+// If the store's format has no checksums, or if no MapGuard guards data.mdb (map_guard.h), nothing
+// is proved, and every call succeeds.
 //
 // Not thread-safe. Used by the thread that uses the transaction.
 #pragma once
@@ -102,10 +105,10 @@ class TreePath {
   Bounds bounds_of_child(const TreePage& page, const Step& step) const;
   // Returns the position of the first key at or after `key`, or kNoPlace if the page is damaged.
   static size_t find(const TreePage& page, std::string_view key, bool& exact);
-  // Returns a text that says what is wrong with the leaf's entries on both sides of the position,
-  // or nullptr if nothing is wrong. These entries must be in order, so that no entry is at the
-  // position of another one. At the leaf's end, all its entries must be sound, because otherwise an
-  // entry may be missing after the last one.
+  // Checks the two entries on each side of the position in the leaf: their keys must ascend.
+  // Otherwise a damaged offset may lead to another entry of the leaf. At the leaf's last entry and
+  // at its end, also checks all entries of the leaf, because an entry may be missing after the last
+  // one. Returns a text that says what is wrong, or nullptr if nothing is wrong.
   static const char* place_defect(const TreePage& page, size_t position);
   // Returns the first entry of the next leaf, or with `backward` the last entry of the previous
   // leaf.

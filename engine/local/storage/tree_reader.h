@@ -4,9 +4,10 @@
 // of 100 documents by a secondary index takes 100 us instead of 132 us, and a single read takes 3.5
 // us instead of 3.8 us.
 //
-// A TreeReader finds the same values as LMDB. It finds nothing if a page is damaged, if the key is
-// absent, or if it does not know the map of the tree. The caller must then call LMDB, which
-// distinguishes these cases. Source: LMDB 0.9's file format (tree_page.h).
+// A TreeReader finds the same values as LMDB. It finds nothing if the key is absent, if it does not
+// know the map of the tree, or if it detects that a page is damaged. The caller must then call
+// LMDB, which distinguishes these cases. Damage that is not detected can mislead the search, as it
+// can mislead LMDB. Source: LMDB 0.9's file format (tree_page.h).
 //
 // Not thread-safe. A TreeReader belongs to a read transaction, which one thread uses at a time.
 #pragma once

@@ -102,8 +102,8 @@ class Trees {
   // to resume(), which also increases writes().
   void pause();
   void resume(MDB_txn* txn);
-  // enroll() adds a cursor to the list of cursors that pause() calls, and dismiss() removes the
-  // cursor from it. A cursor must be dismissed before it is destroyed.
+  // enroll() adds a cursor to the list of the cursors that pause() pauses, and dismiss() removes
+  // the cursor from this list. A cursor must be dismissed before it is destroyed.
   void enroll(RangeCursor* cursor) const { reading_.push_back(cursor); }
   void dismiss(RangeCursor* cursor) const { std::erase(reading_, cursor); }
 
@@ -113,8 +113,8 @@ class Trees {
   bool ended() const { return txn_ == nullptr; }
 
   // readable() fails with IllegalOperation after end(), and between pause() and resume().
-  // writable_now() also fails, with IllegalOperation in a snapshot, and with the first error after
-  // a failed write.
+  // writable_now() fails as readable() does, with IllegalOperation in a snapshot, and with the
+  // first error after a failed write.
   Status readable() const;
   Status writable_now() const;
   // writes() returns the number of writes plus the number of calls of resume(). resumptions()

@@ -18,9 +18,9 @@ namespace gridmount::local {
 class UncheckedKeyspaces {
  public:
   // Returns whether the entry of this tree belongs to a keyspace whose entries may have no
-  // checksums. Returns false for a record whose checksum includes its key. Reads the catalog, and
-  // fails as reads of `trees` do, unless the keyspaces that are already known give the result true.
-  // These need not be read again, because no prefix is used twice.
+  // checksums. Returns false for a record whose checksum includes its key. Returns true without
+  // reading the catalog if an earlier call has found the entry's keyspace there, because no prefix
+  // is used twice. Otherwise reads the catalog, and fails as reads of `trees` do.
   Result<bool> have(const Trees& trees, uint32_t tree, const TreeEntry& entry) GM_EXCLUDES(mutex_);
 
  private:

@@ -13,8 +13,9 @@
 //      waiting writer becomes a leader.
 //  W4. A group ends when it has kGroupMembersMax members, kGroupTimeMax after its leader has called
 //      commit(), when no writer waits, when a thread that wants the lock exclusively is next in the
-//      queue, or when the disk has little room. Then the leader commits, and every member's
-//      commit() returns the result.
+//      queue, or when the disk has little room. (In these rules, the disk also has little room if
+//      the size limit leaves little room.) Then the leader commits, and every member's commit()
+//      returns the result.
 //  W5. After refuse(), no thread gets the lock for a transaction and no group commits.
 //  W6. If a fault has interrupted a call that writes, no thread uses or ends LMDB's transaction any
 //      more, and LMDB's writer lock is not released. refuse() is called before the next thread gets
@@ -32,12 +33,12 @@
 //      transaction, one after another, and form no groups.
 // W10. In a batch, commit() returns when `pending` and the log have the changes. The batch ends,
 //      and LMDB commits it, before a read begins, before a thread gets the lock for anything but a
-//      short transaction or a short read, when the batch is full, and when the disk has little
-//      room. If `pending` has no room for a transaction, this transaction is the batch's last one,
-//      and its commit() returns the result of the batch's commit. A batch has only short
-//      transactions, so a reader never waits for a transaction that waits for this reader. A short
-//      read (engine::Store::short_snapshot) takes the write lock and reads in the batch's LMDB
-//      transaction, so it does not end the batch.
+//      short transaction or a short read, when the batch is full or has been open for
+//      Batch::kTimeMax, and when the disk has little room. If `pending` has no room for a
+//      transaction, this transaction is the batch's last one, and its commit() returns the result
+//      of the batch's commit. A batch has only short transactions, so a reader never waits for a
+//      transaction that waits for this reader. A short read (engine::Store::short_snapshot) takes
+//      the write lock and reads in the batch's LMDB transaction, so it does not end the batch.
 // W11. If a transaction in a batch fails after it has written, LMDB's transaction ends too. The
 //      changes of the transactions that the batch has committed are then replayed in a new LMDB
 //      transaction.
