@@ -5,7 +5,7 @@
 // engine/wire/service.cc).
 //
 // Thread-safety: the functions are thread-safe. A scope must be destroyed by the thread that has
-// created it.
+// created it, before the scopes that this thread has created earlier.
 #pragma once
 
 #include <cstddef>

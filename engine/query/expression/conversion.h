@@ -14,7 +14,7 @@ namespace gridmount::query::expressions {
 // must apply onError of $convert only to ConversionFailure.
 Evaluated convert(EvaluationContext& context, bson::ValueView value, bson::Type target);
 
-// Returns the error of $convert for types `from` and `to` between which there is no conversion.
+// Returns the error of $convert for a value of the type `from` that has no conversion to `to`.
 tl::unexpected<Error> refuse_conversion(std::string_view from, std::string_view to);
 
 }  // namespace gridmount::query::expressions

@@ -45,8 +45,8 @@ Result<int64_t> count_between(bson::Date start, bson::Date end, TimeUnit unit, c
 // Returns the beginning of the bin that contains the date. Each bin has `bin_size` units.
 // `bin_size` must be greater than 0. The bins follow one another, and one of them begins with the
 // year 2000 in the time zone; for weeks, one begins with the first week that begins in 2000.
-// `start_of_week` is as in count_between(). Fails with Location5439006 for a bin of more than
-// 100,000,000,000 units of a day or longer, and as add_to_date() and count_between() do. For
+// `start_of_week` is as in count_between(). For units of a day or longer, fails with
+// Location5439006 if `bin_size` is greater than 100,000,000,000, and as add_to_date() does. For
 // shorter units, fails with Location5439000 to 5439002 if the size of the bin in milliseconds, the
 // distance of the date from 2000, or the result is out of range.
 Result<bson::Date> truncate_date(bson::Date date, TimeUnit unit, int64_t bin_size,

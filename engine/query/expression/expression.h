@@ -85,13 +85,13 @@ class VariableScope {
   // Undoes the last declare() that has not been undone.
   void undeclare();
   std::optional<size_t> find(std::string_view name) const;
-  // Returns how many slots have ever been assigned. EvaluationContext::variables must have this
-  // size.
+  // Returns how many slots have ever been assigned. If EvaluationContext::variables has fewer
+  // values, the variables of the other slots have no value.
   size_t slots() const { return slots_; }
 
-  // The collation of the command. The parser compares the strings of constants by this collation,
-  // and filters and sorts inside of expressions and stages keep it. Null: strings are compared as
-  // bytes.
+  // The collation of the command. The parser compares the strings of constants by this collation.
+  // Filters and sorts inside of expressions and stages also use this collation. Null: strings are
+  // compared as bytes.
   void set_collator(SharedCollator collator) { collator_ = std::move(collator); }
   const SharedCollator& collator() const { return collator_; }
 

@@ -27,8 +27,8 @@ class DoubleSum {
   // Returns the nearest double. Infinities and NaN give the same result as plain addition.
   double nearest() const;
   bson::Decimal128 decimal() const;
-  // Returns the sum as an int64, or nullopt if the sum is out of range. May be called only if only
-  // integers were added.
+  // Returns the sum as an int64, or nullopt if the sum is out of range. All numbers that were added
+  // must be integers.
   std::optional<int64_t> integer() const;
 
  private:

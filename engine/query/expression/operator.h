@@ -56,8 +56,8 @@ struct Operator {
   // The least and the largest number of arguments, for parse_arguments().
   size_t least = 0;
   size_t most = kAnyNumber;
-  // The result depends only on the arguments. So if the arguments are constant, the parser
-  // evaluates the operator.
+  // Whether the result depends only on the arguments. If it does, and the arguments are constant,
+  // the parser evaluates the operator.
   bool is_pure = true;
   // See Expression::add_comparisons(). Null if the operator implies no comparisons.
   void (*add_comparisons)(std::span<const ExpressionPointer> arguments,

@@ -1,5 +1,8 @@
 // Time zones: UTC and GMT, offsets from UTC ("+05:30", "+0530", "+05"), and names of the time zone
 // database ("Europe/Berlin"). Internal to engine/query.
+//
+// Thread-safety: a TimeZone is immutable, so thread-safe, and TimeZone::find() is thread-safe. One
+// thread at a time may use the context of evaluate_time_zone().
 #pragma once
 
 #include <memory>
@@ -12,7 +15,7 @@ namespace gridmount::query::expressions {
 
 class ZoneRules;
 
-// A value type, immutable and thread-safe.
+// A value type.
 class TimeZone {
  public:
   TimeZone() = default;  // UTC

@@ -45,8 +45,8 @@ struct MatchContext {
     if (!error) error = std::move(reason);
   }
   // Must be called in each round of a loop over values or conditions. `bytes` is an upper bound of
-  // the bytes that the round reads. Returns whether there is an error. Checks the interruption of
-  // this thread (interruption.h), which is also an error.
+  // the bytes that the round reads. Checks the interruption of this thread (interruption.h), and
+  // calls fail() if it ends the match. Returns whether there is an error.
   bool has_ended(size_t bytes);
 };
 
@@ -94,12 +94,13 @@ class Predicate {
   virtual const bson::Path& path() const = 0;
   // Returns the operand of a comparison, or null for other kinds.
   virtual const bson::Value* operand() const { return nullptr; }
-  // Returns the query of a $text, or null for other kinds. The predicate owns it. operands() has
-  // its index terms, and path() is text_path().
+  // Returns the query of a $text, or null for other kinds. The predicate owns the query. operands()
+  // has the query's index terms, and path() is text_path(). Also returns null for a $text that the
+  // source has tested (TextSearch::kDoneBySource), which has neither these terms nor this path.
   virtual const TextQuery* text_query() const { return nullptr; }
   // For $in, returns the different operands that are not regular expressions, in ascending order.
-  // For $type, returns the numbers of the types. Returns null for other kinds. The predicate owns
-  // the values.
+  // For $type, returns the numbers of the types. For $text, see text_query(). Returns null for
+  // other kinds. The predicate owns the values.
   virtual const std::vector<bson::ValueView>* operands() const { return nullptr; }
   // For $in, returns the literal_prefix() of each regular expression among the operands. Returns
   // null for other kinds.

@@ -18,7 +18,7 @@ namespace gridmount::query {
 Result<int64_t> integer(std::string_view name, bson::ValueView value);
 Result<int64_t> non_negative_integer(std::string_view name, bson::ValueView value);
 
-// Returns whether `number` is a multiple of `divisor`. Fractions are compared as decimals, with the
+// Returns whether `number` is a multiple of `divisor`. Fractions are divided as decimals, with the
 // first 15 significant digits of a double, so that 0.3 is a multiple of 0.1.
 bool is_multiple(bson::ValueView number, bson::ValueView divisor);
 

@@ -4,9 +4,9 @@
 //
 // The keyword `bsonType` takes the names of BSON types, and `type` takes the names of JSON types,
 // except `integer`. As on servers, parse() fails with FailedToParse for unsupported keywords
-// (`$ref`, `$schema`, `default`, `definitions`, `format` and `id`) and for unknown keywords. The
-// message says whether the keyword is unsupported or unknown. Property names are field names, not
-// dotted paths.
+// (`$ref`, `$schema`, `default`, `definitions`, `format`, `id`, `encrypt` and `encryptMetadata`)
+// and for unknown keywords. The message says whether the keyword is unsupported or unknown.
+// Property names are field names, not dotted paths.
 //
 // Source: MongoDB manual, "$jsonSchema" and "Schema Validation". Thread-safety: a parsed schema is
 // immutable, so thread-safe.

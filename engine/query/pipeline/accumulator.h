@@ -70,8 +70,8 @@ Result<AccumulatedField> parse_accumulated_field(std::string_view field, bson::V
                                                  VariableScope& scope);
 
 // Makes the accumulator of one group. The expression `n` may use the fields of the evaluator's
-// current document. This must be the group's _id, or an empty document. `field` must outlive the
-// accumulator. Fails as evaluate_n() does.
+// current document, which must be the group's _id or an empty document. `field` and the evaluator's
+// order of strings must outlive the accumulator. Fails as evaluate_n() does.
 Result<std::unique_ptr<Accumulator>> make_accumulator(const AccumulatedField& field,
                                                       Evaluator& evaluator, uint64_t bytes_max);
 

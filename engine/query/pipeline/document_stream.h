@@ -1,5 +1,5 @@
 // A sequence of documents that is read one document at a time: the input or the output of a
-// pipeline.
+// pipeline. Thread-safety: a stream must be used by one thread at a time.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace gridmount::query {
 
-// Must be used by one thread at a time. After an error, next() must not be called again, except
-// after DataCorruptionDetected: a reader may then go on behind the damage (engine/store.h).
+// After an error, next() must not be called again, except after DataCorruptionDetected: a reader
+// may then go on behind the damage (engine/store.h).
 class DocumentStream {
  public:
   virtual ~DocumentStream() = default;

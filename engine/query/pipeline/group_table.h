@@ -16,8 +16,8 @@ namespace gridmount::query {
 
 class GroupTable {
  public:
-  // `fields`, `evaluator` and the text of `stage` must outlive the table. `stage` is the stage's
-  // name for messages.
+  // `fields`, `evaluator`, the text of `stage`, and the collator and the values of the variables in
+  // `context` must outlive the table. `stage` is the stage's name for messages.
   GroupTable(const std::vector<AccumulatedField>& fields, std::string_view stage,
              Evaluator& evaluator, const PipelineContext& context)
       : fields_(fields),

@@ -41,7 +41,7 @@ class LookupStage : public Stage {
 
   // Makes this stage do the work of a following $unwind, if that $unwind has the path of the array
   // that this stage makes. The array is then never built as a whole. Returns false if the $unwind
-  // has another path.
+  // has another path, or if this stage already does the work of an $unwind.
   bool absorb(const UnwindStage& unwind);
 
   const LookupOptions& options() const { return options_; }

@@ -8,8 +8,8 @@
 // QueryExceededMemoryLimitNoDiskUseAllowed (292) if it needs more. Some fail with other codes:
 // $lookup with 4568, $graphLookup with 40099, $setWindowFields with 5414201, $densify with 6007200,
 // $facet with 4031700, and accumulators that gather values, such as $push, with ExceededMemoryLimit
-// (146). A document of the result that exceeds the limit of a document in a reply
-// (bson::kMaxDocumentBytes and bson::kInternalOverhead) fails with BSONObjectTooLarge (10334).
+// (146). next() also fails with BSONObjectTooLarge (10334) if the document is larger than a
+// document in a reply may be (bson::kMaxDocumentBytes plus bson::kInternalOverhead).
 //
 // Source: MongoDB manual, "Aggregation Stages". Results, limits and error codes are those of
 // servers.
@@ -40,9 +40,10 @@ class Stage;
 
 struct PipelineContext {
   PipelineStorage& storage;
-  CollectionName collection;  // the pipeline's input; its collection's name is empty if there is no
-                              // input
-  bson::Date now;             // $$NOW
+  // The collection that is the pipeline's input. CollectionName::collection is empty if there is no
+  // input.
+  CollectionName collection;
+  bson::Date now;  // $$NOW
   // The values of the variables that were declared before the pipeline was parsed (the command's
   // `let`), each at the position of its slot.
   std::vector<std::optional<bson::ValueView>> variables;
