@@ -23,7 +23,7 @@ namespace gridmount::wire {
 using SessionId = std::array<uint8_t, 16>;
 
 struct WriteConcern {
-  bool acknowledged = true;  // false if w is 0, without j and fsync
+  bool acknowledged = true;  // false if w is 0, and neither j nor fsync is true
   engine::Durability durability = engine::Durability::kCommitted;
 };
 

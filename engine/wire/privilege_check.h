@@ -28,9 +28,9 @@ class PipelineAccess final : public aggregation::Access {
   // `call` must outlive this object.
   explicit PipelineAccess(Call& call) : call_(call) {}
 
-  // Fail with Unauthorized (13) if the client lacks a privilege for this access. Record the
-  // privileges that the client has with Call::record_reached(), so that a getMore of the cursor
-  // checks them again.
+  // Fail with Unauthorized (13) if the client lacks a privilege for this access. Pass each
+  // privilege that the client has to Call::record_reached(), so that a getMore of the cursor checks
+  // the privilege again.
   Status may_read(const engine::Namespace& ns) override;
   Status may_write(const engine::Namespace& ns, aggregation::WriteKind kind,
                    bool bypass_validation) override;

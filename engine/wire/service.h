@@ -77,7 +77,8 @@ class Service {
   void record_change();
 
   // Must be called when the client's connection is closed. Ends the client's log-in, and kills the
-  // operations that still run for the client. The client may be destroyed afterwards.
+  // operations that still run for the client. The client may be destroyed
+  // afterwards, when no handle() for the client is running any more.
   void forget(Client& client);
 
   // Returns the account of the client, to which shared limits apply: its user if it has logged in,

@@ -83,8 +83,8 @@ class Service::State {
   // Counts a change of the data, and calls the function that was given to on_change(), in this
   // thread.
   void record_change();
-  // Sets the function that record_change() calls. Any thread may call it, so it must be
-  // thread-safe. Call on_change() before the first request.
+  // Sets the function that record_change() calls. Any thread may call record_change(), so the
+  // function must be thread-safe. Call on_change() before the first request.
   void on_change(std::function<void()> notify) { notify_ = std::move(notify); }
   // Commits the transaction and calls record_change(), also if the commit fails.
   Status commit(engine::Transaction& transaction, engine::Durability durability);
@@ -94,8 +94,8 @@ class Service::State {
   void end_work_of(const SessionPattern& sessions, const Operation* self);
 
   bool stopping() const { return stopping_.load(); }
-  // Kills all operations with InterruptedAtShutdown, and wakes the deferred requests. stopping() is
-  // true from then on.
+  // Kills all operations with InterruptedAtShutdown, and wakes the requests that are deferred until
+  // a change. stopping() is true from then on.
   void stop();
 
   // Settings that commands can change. They apply to all databases, as on a server. An operation

@@ -2,7 +2,7 @@
 // Source: MongoDB manual, "killAllSessions", "killAllSessionsByPattern"; drivers' specification of
 // sessions.
 //
-// Thread-safe: plain values and functions without state.
+// The function is thread-safe. The types are plain values and not thread-safe.
 #pragma once
 
 #include <array>

@@ -5,7 +5,7 @@
 // the events since then, the thread opens a new stream and reports that everything may have
 // changed. So no change goes unnoticed as long as the thread runs.
 //
-// One thread uses an object. Only request_end() is thread-safe.
+// Not thread-safe, except for request_end().
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,7 @@ class ChangeFollower {
   ChangeFollower(engine::Store& store, std::string database,
                  std::function<void(const FollowedChanges&)> changed)
       : store_(store), database_(std::move(database)), changed_(std::move(changed)) {}
-  // end() must have returned true before, unless begin() was not called.
+  // If begin() was called, end() must have returned true before.
   ~ChangeFollower();
   ChangeFollower(const ChangeFollower&) = delete;
   ChangeFollower& operator=(const ChangeFollower&) = delete;

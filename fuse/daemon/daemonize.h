@@ -1,8 +1,8 @@
 // Moves the program into the background. The background process reports the success of the start to
 // the process that the user started.
 //
-// Not thread-safe: only the main thread uses it. in_background() must be called before any other
-// thread is started.
+// Not thread-safe: only the main thread uses a Startup. in_background() must be called before any
+// other thread is started.
 #pragma once
 
 #include <string>

@@ -2,7 +2,8 @@
 // would be slow. One transaction for all statements would make other writers wait for seconds.
 //
 // B1. Each statement takes effect completely or not at all.
-// B2. Everything that the result reports is committed when run_batch() returns.
+// B2. Everything that the result reports is committed when run_batch() returns. If the write
+//     concern demands it, everything is also durable, or write_concern_error says why not.
 // B3. If a transaction of several statements cannot be committed, or must be rolled back because of
 //     one statement (no space, an I/O error, a transaction that is too large, B4), each of its
 //     statements runs again in its own transaction, and so gets its own result.
@@ -41,8 +42,8 @@ struct WriteBatch {
   // committed.
   std::function<Result<StatementResult>(engine::Transaction&, size_t index)> run;
   std::function<size_t(size_t index)> bytes;  // about how many bytes a statement writes
-  // The profiler calls these to record each statement and its result. If they are empty, the
-  // profiler records the whole command.
+  // run_batch() calls these for the profiler's record of each statement and its result. If they are
+  // empty, the profiler records the whole command.
   std::function<bson::Document(size_t index)> shown;
   std::function<bson::Document(const StatementResult& result)> counts;
 };

@@ -1,6 +1,6 @@
 // Splits "database.collection", with which the legacy opcodes name a collection.
 //
-// Thread-safe: a plain value and a function without state.
+// The function is thread-safe. A LegacyNamespace is a plain value and not thread-safe.
 #pragma once
 
 #include <string_view>

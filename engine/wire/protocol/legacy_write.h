@@ -14,7 +14,7 @@
 
 namespace gridmount::wire {
 
-// Each function takes a whole message, header included, whose opcode is that of the function. The
+// Each function takes a whole message with its header and the opcode in the function's name. The
 // result refers to `message`, which must outlive it. Fails with the errors of ByteReader, and with
 // InvalidLength for more than kMessageWritesMax documents. After an error the connection must be
 // closed.

@@ -1,6 +1,6 @@
 // Builds the message that contains a reply document.
 //
-// Not thread-safe.
+// error_document() is thread-safe. A Reply is not.
 #pragma once
 
 #include <array>
@@ -19,8 +19,8 @@ namespace gridmount::wire {
 // empty, it replaces the name that error_code_name() returns.
 bson::Document error_document(const Error& error, std::string_view code_name = {});
 
-// A message in several pieces, which must be sent in order. Because of the pieces, the document,
-// which may have 16 MiB, need not be copied.
+// A message in several pieces, which must be sent in order. The pieces avoid a copy of the
+// document, which may have 16 MiB.
 class Reply {
  public:
   Reply() = default;  // empty

@@ -2,7 +2,8 @@
 //
 // Thread-safe. An Acceptor runs on the server's I/O threads. If no connection can be accepted, for
 // example because the process has no file descriptors or memory left, the acceptor writes a warning
-// that begins with `name`, waits 100 ms and tries again. So it does after an exception of `accept`.
+// that begins with `name`, waits 100 ms and tries again. It does the same after an exception of
+// `accept`.
 #pragma once
 
 #include <asio/io_context.hpp>

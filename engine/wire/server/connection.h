@@ -12,7 +12,8 @@
 // 1. The next message is read only after the reply has been sent. A client that sends requests and
 //    reads no replies fills only the buffers of its own socket. A request with several replies
 //    (incoming_message.h) is handled again when the previous reply has been sent.
-// 2. Memory for a message is allocated when its bytes arrive, and not when a header announces them.
+// 2. The buffer of a message grows while its bytes arrive. A header alone gets a buffer of at most
+//    MemoryBudget::kAlwaysBytes, even if it announces more bytes.
 // 3. ConnectionTable::remove() closes the socket, under the table's lock. A thread that holds this
 //    lock may use fd().
 //
@@ -60,7 +61,7 @@ struct ConnectionContext {
   MemoryBudget replies{limits.reply_bytes_max};
   std::atomic<bool> is_stopping = false;
   std::atomic<int32_t> next_message_id = 1;
-  std::atomic<size_t> lingering = 0;  // workers that wait for their client's next request
+  std::atomic<size_t> lingering = 0;  // workers that wait briefly for their client
   std::atomic<size_t> queued = 0;     // requests that wait for a worker
   std::atomic<uint64_t> bytes_in = 0;
   std::atomic<uint64_t> bytes_out = 0;
@@ -76,11 +77,11 @@ class Connection final : public Deferrable,
   Connection(ConnectionContext& context, std::unique_ptr<Transport> transport, int32_t id,
              Peer peer);
 
-  // Begins the handshake, after which the connection reads and handles messages by itself. It must
-  // have been added to the table before.
+  // Begins the handshake, after which the connection reads and handles messages by itself. The
+  // connection must already be in the table.
   void start();
 
-  // For the table: it holds its lock while it calls these functions.
+  // For the table, which calls these functions while it holds its lock.
   int fd() const { return transport_->fd(); }
   bool is_running() const;  // handles a request, or has deferred it
   void end_if_stalled(TimePoint now);
@@ -115,8 +116,8 @@ class Connection final : public Deferrable,
   // On a worker: waits briefly for the next message. Returns how many of its bytes were read, or
   // zero.
   size_t linger();
-  // On a worker: while there are idle workers, waits briefly for the event, and returns true if it
-  // occurs. On other threads: returns false.
+  // On a worker, without TLS: if enough workers are free, waits briefly for the event, and returns
+  // true if the event occurs. Otherwise returns false at once.
   bool waits_for(short poll_event);
   void read_header_bytes();
   void on_header_bytes(size_t count);

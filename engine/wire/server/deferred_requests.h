@@ -1,5 +1,5 @@
-// The requests that wait for a change of the store or for a point in time. No thread waits with
-// them.
+// The requests that wait for a change of the store or for a point in time. Meanwhile they use
+// no thread.
 //
 // Thread-safe. A DeferredRequests may outlive its server, because it does not use the server's I/O
 // after stop().
@@ -24,7 +24,8 @@ namespace gridmount::wire {
 class Deferrable {
  public:
   virtual ~Deferrable() = default;
-  // Called once after each defer(), unless remove() has returned true. Must not block.
+  // Called once after each defer() that has returned true, unless remove() has returned true. Must
+  // not block.
   virtual void resume() = 0;
 };
 

@@ -1,5 +1,7 @@
 // A Service with its Server, for programs that own a store. The server always listens on
 // gridmount.sock in the store's folder, and also on TCP if the user wants this.
+//
+// An Endpoint is thread-safe. EndpointOptions is a plain value.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +39,6 @@ struct EndpointOptions {
   std::vector<std::string> arguments;  // the program's arguments, for getCmdLineOpts
 };
 
-// Thread-safe.
 class Endpoint {
  public:
   // Starts to answer requests. Raises the process's soft limit of open files to its hard limit.

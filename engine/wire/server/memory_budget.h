@@ -1,5 +1,6 @@
-// A limit for the bytes of messages that the server has in memory at one time. A reservation that
-// needs more bytes than are free waits in a queue. acquire() does not block the thread meanwhile.
+// A limit for the bytes of messages that the server has in memory at one time. A reservation
+// waits in a queue if it needs more bytes than are free, or if other reservations already wait.
+// acquire() does not block the thread meanwhile.
 //
 // Invariant: the total is at most bytes_max plus the following:
 // - the bytes of charge() and settle(), which have no limit;
@@ -60,8 +61,8 @@ class MemoryBudget {
   void settle(Reservation& reservation, size_t bytes);
   void release(Reservation& reservation);
 
-  // Returns true if a reservation waits. Then the server waits less long before it ends connections
-  // that hold bytes and make no progress.
+  // Returns true if a reservation waits. Then the server waits for a shorter time before it ends
+  // connections that hold bytes and make no progress.
   bool is_waited_for() const { return waiting_.load(std::memory_order_relaxed) > 0; }
   size_t used() const;
   // Returns whether more than a quarter of the budget was in use at some time since the last call

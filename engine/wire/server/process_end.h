@@ -7,8 +7,8 @@
 
 namespace gridmount::wire {
 
-// How long the rest of the shutdown may take. The shutdown makes committed data durable, for
-// example. For this, it may have to wait for the end of the command.
+// How long the rest of the shutdown may take. For example, it makes committed data durable, and may
+// have to wait until the running command has ended.
 inline constexpr std::chrono::seconds kPatienceWithStuck{45};
 
 // Starts a timer and returns immediately. If the process has not ended after `patience`, the timer

@@ -1,5 +1,7 @@
 // The interface to which the server passes requests. ServiceHandler implements it with a Service
 // (service_handler.h).
+//
+// Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -14,7 +16,7 @@ namespace gridmount::wire {
 
 class ServerStats;
 
-// Thread-safe. engine/wire/service.h describes the functions.
+// engine/wire/service.h describes the functions.
 class RequestHandler {
  public:
   virtual ~RequestHandler() = default;

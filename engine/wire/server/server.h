@@ -4,6 +4,8 @@
 // A few I/O threads serve all sockets. Commands may block, so they run on a limited number of
 // workers. A request that has to wait for a change is deferred, and then uses no thread.
 // ServerLimits has the limits of connections, bytes of messages, and time for clients.
+//
+// Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -18,15 +20,15 @@
 
 namespace gridmount::wire {
 
-// Thread-safe.
 class Server final : public ServerStats {
  public:
   // Starts to listen. Fails with InvalidOptions if an address is not allowed with these options or
   // the options of TLS contradict each other, with BadValue for an address that cannot be parsed or
-  // resolved, with IoError if it cannot listen on an address, and with the errors of
-  // TlsContext::load() and SocketFile::listen(). Exception: if the file system does not support
-  // sockets, logs a warning and has no socket file. `handler` must outlive the server. start()
-  // starts threads, so a process that becomes a daemon must call it after fork().
+  // resolved, with IoError if it cannot listen on an address, with InternalError if Asio or a
+  // thread cannot start, and with the errors of TlsContext::load() and SocketFile::listen().
+  // Exception: if the file system does not support sockets, logs a warning and has no socket file.
+  // `handler` must outlive the server. start() starts threads, so a process that becomes a daemon
+  // must call it after fork().
   static Result<std::unique_ptr<Server>> start(RequestHandler& handler, ServerOptions options);
   // Calls stop() if it was not called before, and then waits for commands that are still running.
   ~Server() override;

@@ -26,8 +26,8 @@ struct ServerLimits {
   std::chrono::milliseconds handshake_timeout{10'000};  // for the whole TLS handshake
   std::chrono::milliseconds receive_timeout{30'000};    // within a message
   std::chrono::milliseconds send_timeout{60'000};       // within a reply
-  // The upper limit of the two timeouts above for a connection that holds memory for its message or
-  // reply while other connections wait for memory.
+  // The upper limit of receive_timeout and send_timeout for a connection that holds memory for its
+  // message or reply while other connections wait for memory.
   std::chrono::milliseconds pressed_timeout{1'000};
 
   size_t io_threads = 2;
@@ -44,7 +44,8 @@ struct ServerOptions {
   // If true, clients over TCP must log in. The server itself does not check this, but its
   // RequestHandler must. If false, or without TLS, only loopback addresses are allowed.
   bool authentication = true;
-  // PEM files like those of mongod's --tlsCertificateKeyFile and --tlsCAFile. Empty: no TLS.
+  // PEM files like those of mongod's --tlsCertificateKeyFile and --tlsCAFile. Without a certificate
+  // key file there is no TLS, and there must be no CA file.
   std::filesystem::path tls_certificate_key_file;
   std::filesystem::path tls_ca_file;
   // If there is a CA file, every TLS client must show a certificate, unless this is true (mongod's

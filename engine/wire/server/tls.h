@@ -1,6 +1,8 @@
 // TLS 1.2 and later for accepted sockets, with OpenSSL. The certificate files have mongod's form.
 //
 // No source of the wire server except tls.cc uses OpenSSL's TLS.
+//
+// A TlsContext is thread-safe. TlsFiles is a plain value.
 #pragma once
 
 #include <filesystem>
@@ -24,7 +26,6 @@ struct TlsFiles {
   bool allows_no_certificate = false;
 };
 
-// Thread-safe.
 class TlsContext {
  public:
   // Loads the files. Fails with InvalidOptions if a file cannot be read or is not valid: the
