@@ -43,9 +43,9 @@ struct ConnectionContext {
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  // Takes the socket, whose executor must be a strand. If HttpLimits::connections are answered
-  // already, the new connection only sends the status 503. If HttpLimits::refusals connections are
-  // refused already, returns null and closes the socket.
+  // Takes the socket, whose executor must be a strand. If HttpLimits::connections connections are
+  // answered already, the new connection only sends the status 503. If HttpLimits::refusals
+  // connections are refused already, returns null and closes the socket.
   static std::shared_ptr<Connection> accept(ConnectionContext& context,
                                             boost::asio::ip::tcp::socket socket);
   ~Connection();

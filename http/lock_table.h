@@ -52,7 +52,7 @@ struct Lock {
 enum class LockScope {
   kContent,  // the content or the properties: the locks that cover the path
   kName,     // the path appears or vanishes: also the locks of its parent
-  kTree,     // the path vanishes with everything below it: also the locks of what is below it
+  kTree,     // the path vanishes with everything below it: as kName, and the locks below the path
 };
 
 class LockTable {

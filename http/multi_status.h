@@ -1,7 +1,7 @@
 // Replies of WebDAV whose body is XML: several statuses in one reply (207), and the conditions that
 // a request has not met. Source: RFC 4918, 13 and 16.
 //
-// A body is used by one thread at a time.
+// Thread-safe: pure functions. A body is used by one thread at a time.
 #pragma once
 
 #include <functional>
@@ -21,13 +21,14 @@ using ResponseSource = std::function<Result<std::optional<std::string>>()>;
 // is sent, so the memory does not grow with their number.
 Reply multi_status_reply(ResponseSource responses);
 
-// Returns the reply with an element `error`, which has the XML `condition`.
+// Returns xml_reply() with the element `error`. Its content is the XML `condition`.
 Reply condition_reply(int status, std::string_view condition);
 
 // Returns the element `status`.
 std::string status_element(int status);
 
-// Returns a reply with this element as its body. "D" is the prefix of "DAV:" in it.
+// Returns a reply whose body is the element with the name `element` in the namespace "DAV:".
+// `content` is the XML in the element, where "D" is the prefix of this namespace.
 Reply xml_reply(int status, std::string_view element, std::string_view content);
 
 }  // namespace gridmount::http

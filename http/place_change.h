@@ -2,6 +2,7 @@
 // MKCOL, COPY, MOVE, PROPPATCH and LOCK consist of such changes.
 //
 // Thread-safety: a Place is a plain value. A PlaceChange belongs to one transaction and its thread.
+// The other functions are thread-safe.
 #pragma once
 
 #include <optional>

@@ -15,9 +15,9 @@
 
 namespace gridmount::http {
 
-// The bodies with content of files return no longer piece, so a connection needs at most this
-// memory for content. A listing and a multi-status reply add whole entries, which may be longer: in
-// JSON, an entry has the whole _id of the file.
+// The maximum length of a piece of a file's content, so a connection needs at most this memory for
+// content. A listing and a multi-status reply add whole entries, which may be longer: in JSON, an
+// entry has the whole _id of the file.
 inline constexpr size_t kPieceBytesMax = size_t{256} * 1024;
 
 // The bytes of a reply after the head, made piece by piece.

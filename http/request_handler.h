@@ -1,6 +1,6 @@
 // The interface between the server, which reads requests and sends replies, and the code that
 // answers the requests: with the files of a store (site.h), or with a page of metrics
-// (metrics_page.h).
+// (metrics_page.h). A RequestHandler is thread-safe, a BodyReceiver is not.
 #pragma once
 
 #include <cstdint>

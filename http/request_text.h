@@ -1,4 +1,5 @@
-// The body of a request that is taken as one text, such as the XML of WebDAV.
+// The body of a request that is taken as one text, such as the XML of WebDAV. The function is
+// thread-safe, the receiver is not.
 #pragma once
 
 #include <functional>

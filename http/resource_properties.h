@@ -69,7 +69,8 @@ struct PropertyChange {
 Result<std::vector<PropertyChange>> parse_proppatch(std::string_view body);
 
 // Returns the XML element `response` about the resource, in the form that `wanted` asks for. A
-// property that `wanted` names, but that the resource does not have, gets the status 404.
+// property that `wanted` names, but that the resource does not have, gets the status 404. With
+// kAll, this does not apply to the properties that kAll includes anyway.
 std::string response_of(const Resource& resource, const PropertyRequest& wanted);
 
 // Returns the XML element `propstat`, which says that all these properties have the HTTP status.

@@ -139,8 +139,8 @@ class SiteChanges : public std::enable_shared_from_this<SiteChanges> {
   engine::Store& store_;
   const std::shared_ptr<engine::Database> database_;
   const WriteOptions options_;
-  // The numbers of uploads in progress, and of copies, moves and removals of trees. Shared with the
-  // receivers, which may outlive the object.
+  // The numbers of uploads in progress, and of the changes that WriteOptions::tree_changes_max
+  // limits. Shared with the receivers, which may outlive the object.
   const Slot::Count uploads_ = std::make_shared<std::atomic<size_t>>(0);
   const Slot::Count tree_changes_ = std::make_shared<std::atomic<size_t>>(0);
   const std::shared_ptr<LockTable> locks_ = std::make_shared<LockTable>();

@@ -2,8 +2,9 @@
 //
 // Explicit directories are merged with the children from the filename index, in the order of their
 // keys (path_index.h). In the root, the files without a string filename follow. Each batch is read
-// from its own snapshot, which is released before the caller sees an entry. A position in the
-// listing is the last key consumed, not a number of entries, so changes do not shift it.
+// from its own snapshot, which is released before the caller sees an entry. A position among the
+// keys is the last key consumed, not a number of entries, so changes do not shift it. A position
+// among the files without a string filename counts files, so changes can shift it.
 //
 // Not thread-safe.
 #pragma once
@@ -23,8 +24,8 @@
 
 namespace gridmount::gridfs {
 
-// Returns 62 bits of the FNV-1a hash of `key`, never 0. The hash distinguishes an entry of a
-// listing from the others.
+// Returns 62 bits of the FNV-1a hash of `key`, the lowest of them set, so never 0. The hash
+// distinguishes an entry of a listing from the others.
 uint64_t hash_of(std::string_view key);
 
 // A position in a DirectoryListing.

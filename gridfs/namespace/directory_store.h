@@ -1,4 +1,4 @@
-// The explicit directories of a bucket: documents {_id, parent, name, posix, changes} in
+// The explicit directories of a bucket: documents {_id, parent, name, posix, ino, changes} in
 // `<bucket>.directories`.
 //
 // `parent` is the path of the parent directory and `name` the component in it. The bucket's root
@@ -65,7 +65,7 @@ class DirectoryStore {
   Result<bool> update(engine::Transaction& transaction, std::string_view path,
                       const PosixFields& changes) const;
   // Like update(), but returns the document before the update, or nothing if the directory has
-  // none.
+  // none. At least one field of `changes` must be set.
   Result<std::optional<DirectoryDocument>> find_and_update(engine::Transaction& transaction,
                                                            std::string_view path,
                                                            const PosixFields& changes) const;

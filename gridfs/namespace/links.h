@@ -120,7 +120,7 @@ class LinkScan {
  public:
   struct Link {
     std::string name;
-    bson::View document;  // the files document, valid as the views of Links::files_of() are
+    bson::View document;  // the files document, valid as long as views of Links::files_of()
   };
 
   // Begins at `from` if `inclusive` is true, otherwise after `from`. Ends before `end` if `end` is

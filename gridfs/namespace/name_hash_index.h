@@ -4,7 +4,7 @@
 // The index reads the names from the beginning, and only as far as searches need it. The index
 // keeps the hash of each name and the name's block. A block is up to kBlockNames consecutive names,
 // and the start of the block is the position before them. A search for an indexed name reads only
-// the names of one block. A search for a hash that no name has reads and indexes the remaining
+// the names of one block. If no name has the hash, the search reads and indexes the remaining
 // names. A later search of this kind reads nothing if the store has not changed. After a change, or
 // if the store's version is unknown, the index is built anew before it reports a hash as missing.
 //
@@ -77,8 +77,8 @@ class NameHashIndex {
 
   // Returns a block that has a name with this hash.
   std::optional<size_t> block_of(uint64_t hash) {
-    // Sorts only after many new names, so that sorting is rare. Few names are then unsorted, so
-    // that searching is quick.
+    // Sorts only when more than about an eighth of the names are unsorted, so sorting is rare. The
+    // unsorted names are then few enough for a search one by one.
     if (hashes_.size() - sorted_ > kBlockNames + sorted_ / 8) {
       std::sort(hashes_.begin(), hashes_.end());
       sorted_ = hashes_.size();

@@ -126,9 +126,10 @@ struct DirectoryEntry {
 
 // A listing in progress, without "." and "..". Entries are read in batches, each from a new
 // snapshot of the store. Entries that exist throughout the listing are returned exactly once, even
-// directories that become explicit in the meantime. Memory use does not grow with the size of the
-// directory, with one exception: a seek to a cookie of another stream needs about 20 bytes for each
-// of the first million names. Not thread-safe.
+// directories that become explicit in the meantime. Exception: a file without a string filename may
+// be missed or repeated if such files are added or removed meanwhile. Memory use does not grow with
+// the size of the directory, with one exception: a seek to a cookie of another stream needs about
+// 20 bytes for each of the first million names. Not thread-safe.
 class DirectoryStream {
  public:
   virtual ~DirectoryStream() = default;
@@ -162,7 +163,7 @@ struct AttributeChanges {
   std::optional<timespec> ctime;
   // Also applies without_set_id() (posix_changes.h), unless `permissions` are set.
   bool clears_set_id = false;
-  GroupCheck may_keep_group_id;  // used with clears_set_id; null: the bit may stay
+  GroupCheck may_keep_group_id;  // used with clears_set_id; null: the set-group-ID bit may stay
   // Set if the file is open for writing. A new size and its times may then wait for the file's next
   // commit, like written data.
   bool size_may_wait = false;

@@ -24,8 +24,8 @@ bson::Date upload_date_of(bson::View files_document);
 bool can_be_superseded(bson::View files_document);
 
 // Returns a date that is later than the document's uploadDate and not earlier than now. A document
-// that gets this date is the newer one. Must be called only if can_be_superseded() is true:
-// otherwise returns upload_date_of().
+// that gets this date is the newer one. If can_be_superseded() is false, there is no such date, and
+// the function returns upload_date_of().
 bson::Date date_after(bson::View files_document);
 
 // Returns the files document of a new, empty revision: `old` with length 0, the _id `id` and the

@@ -47,8 +47,8 @@ struct Command {
   size_t least_arguments = 0;
   size_t most_arguments = 0;
   bool writes = false;  // the command changes the store
-  // The command adds files, so --create may make a store for it. The local file or folder that its
-  // first argument or --local names must then be readable.
+  // The command adds files, so --create may make a store for it. With --create, the local file or
+  // folder that the first argument or --local names must be readable.
   bool adds = false;
   // Runs the command. Fails with kInterrupted if a signal ended the command. The program prints the
   // message of an error after "Failed: ".

@@ -16,7 +16,7 @@ namespace gridmount::tools {
 
 struct OpenedStore {
   std::unique_ptr<engine::Store> store;
-  std::string address;    // for the log: the folder, or the URI without_secrets()
+  std::string address;    // for the log: the folder, or the result of without_secrets(URI)
   bool is_alone = false;  // no other process has the store open
 };
 

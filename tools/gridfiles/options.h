@@ -43,7 +43,7 @@ struct Options {
   std::string prefix = "fs";  // the bucket
   std::string local;          // empty: the name in GridFS; "-": stdin or stdout
   std::string content_type;   // empty: none
-  bool replace = false;       // put, cp, mv, sync_put: removes the other files with the same name
+  bool replace = false;       // put, put_id, cp, mv, sync_put: removes the other files of that name
   std::string regex_options;  // for get_regex
   bool overwrite_local = false;  // get: replaces an existing local file
   bool allow_unsafe_traversal = false;

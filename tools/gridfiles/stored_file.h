@@ -1,4 +1,4 @@
-// Stores a local file in the bucket, for put and sync_put.
+// Stores a local file in the bucket, for put, put_id and sync_put.
 //
 // Thread-safe: a function without state.
 #pragma once

@@ -1,7 +1,7 @@
 // Checks one bucket of one database: the indexes, files and chunks of GridFS, and the collections
 // of directories, links and detached files that gridmount adds.
 //
-// Thread-safe: functions without state, if each call has a read view and findings of its own.
+// Thread-safe: functions without state, if each call has a snapshot and findings of its own.
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,7 @@ struct DirectoryProblem {
   std::string parent;   // with kNoParent: the path of the parent directory
 };
 
-// Passes each defect of a document that can be read to `visit`, for a repair. When `visit` returns
+// For a repair: calls `visit` for each defect of a document that can be read. When `visit` returns
 // false, ends with success after this document, but may still pass further defects of this
 // document. Fails with QueryExceededMemoryLimit if the index on parent and name is missing and
 // there are too many directories to sort them in memory. check_directories() reports this as a

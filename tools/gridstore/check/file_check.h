@@ -5,7 +5,7 @@
 // the last one holds the rest of the length. In a file marked as sparse (metadata.sparse) a missing
 // chunk stands for zeros, and metadata.storedChunks, if present, is the number of existing chunks.
 // If md5 is present, it is the digest of the content. It is not checked if the holes of a sparse
-// file are too large.
+// file are too large, or if OpenSSL refuses MD5.
 //
 // Not thread-safe.
 #pragma once

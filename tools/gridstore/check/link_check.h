@@ -33,7 +33,7 @@ struct LinkProblem {
   int64_t links = 0;  // kNumber: the correct number of additional names
 };
 
-// Passes each problem that check_links() reports to `visit`, for a repair. Ends with success when
+// For a repair: calls `visit` for each problem that check_links() reports. Ends with success when
 // `visit` returns false. Fails with QueryExceededMemoryLimit if the index on `file` is missing and
 // there are too many links to sort them in memory. check_links() reports this as a finding.
 Status find_link_problems(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
