@@ -21,11 +21,11 @@ class Whereabouts {
   virtual void at(std::string_view place) = 0;
 };
 
-// Returns what `work` returns. If the child crashes, calls `crashed` in this process with the name
-// of the signal and the last place, and returns the result of `crashed`. Prints a message on stderr
-// and returns kFailure if no child can be started, or if somebody else ends it with a signal. If
-// this process is killed, the child is killed too. Must be called before the process has started a
-// thread. While `work` runs, stdout is line-buffered.
+// Runs `work` in a child, and returns after_flush() of the result. If the child crashes, calls
+// `crashed` in this process with the name of the signal and the last place, and returns the result
+// of `crashed`. Prints a message on stderr and returns kFailure if no child can be started, or if
+// somebody else ends it with a signal. If this process is killed, the child is killed too. Must be
+// called before the process has started a thread. While `work` runs, stdout is line-buffered.
 ExitStatus run_guarded(
     const std::function<ExitStatus(Whereabouts&)>& work,
     const std::function<ExitStatus(const std::string& signal, const std::string& place)>& crashed);

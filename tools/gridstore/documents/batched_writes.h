@@ -84,8 +84,8 @@ class BatchedWrites {
   // transaction takes.
   static constexpr size_t kBytesMax = 8 * 1024 * 1024;
   static constexpr size_t kWritesMax = 10'000;
-  // The limit for the number of documents in a deployment, which aborts a transaction after a
-  // minute. Without write_all, each document costs a round trip.
+  // The limit for the number of documents in one transaction of a deployment. A deployment aborts a
+  // transaction after a minute, and without write_all, each document costs a round trip.
   static constexpr size_t kDeploymentWritesMax = 1'000;
 
   struct Pending {

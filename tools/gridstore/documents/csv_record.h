@@ -21,7 +21,8 @@ namespace gridmount::tools {
 // field and is empty.
 void append_csv_record(std::string& out, std::span<const std::string> fields);
 
-// The largest record that is read.
+// The maximum size of a record that is read: the bytes of its fields, without separators and
+// quotation marks.
 inline constexpr uint64_t kCsvRecordBytesMax = 64 * 1024 * 1024;
 
 class CsvReader {
@@ -42,13 +43,14 @@ class CsvReader {
  private:
   Result<std::string> field();
   Result<std::string> quoted_field();
-  // Skips the end of a line, and returns false if there is something else.
+  // Skips the end of a line. Returns false if another character comes next, and true at the end of
+  // the input.
   Result<bool> skip_line_end();
   Status count(size_t bytes);
 
   InputText& input_;
   uint64_t line_ = 0;   // on which the record begins
-  uint64_t bytes_ = 0;  // of the record
+  uint64_t bytes_ = 0;  // of the record's fields
   std::string problem_;
 };
 

@@ -8,9 +8,9 @@
 namespace gridmount::tools {
 
 // Works on a deployment, and on a store in a folder while it is not in use. Writes in transactions
-// of limited size, so the documents of earlier transactions stay after an error. Each piece of the
-// input that cannot be imported is reported on stderr with its line and counted, and the exit
-// status shows this.
+// of limited size, so the documents of earlier transactions stay after an error. Counts the pieces
+// of the input that cannot be imported, and reports the first ones on stderr with their lines. The
+// exit status shows these failures.
 Subcommand add_import(CLI::App& app);
 
 }  // namespace gridmount::tools

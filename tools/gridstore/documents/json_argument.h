@@ -16,8 +16,9 @@ namespace gridmount::tools {
 inline constexpr uint64_t kJsonArgumentBytesMax = 64 * 1024 * 1024;
 
 // Parses an argument that is a document in Extended JSON. An empty argument gives an empty
-// document. `what` names the argument in messages ("the filter"). Both functions fail with
-// FailedToParse for other text or for text that is too long, and with the errors of InputFile.
+// document. `what` names the argument in messages ("the filter"). Both functions fail as
+// bson::document_from_json() does, with FailedToParse for text that is too long, and with the
+// errors of InputFile.
 Result<bson::Document> document_argument(std::string_view what, const std::string& argument);
 
 // Parses an argument that is an array in Extended JSON. Returns its elements in the form of

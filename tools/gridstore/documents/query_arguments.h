@@ -26,12 +26,12 @@ struct QueryArguments {
   int64_t skip = 0;
 };
 
-// Adds STORE, DB.COLLECTION, FILTER and the options --sort, --limit and --skip. `arguments` must
-// live until the subcommand runs.
+// Adds STORE with its options (add_store_or_deployment()), DB.COLLECTION, FILTER and the options
+// --sort, --limit and --skip. `arguments` must live until the subcommand runs.
 void add_query_arguments(CLI::App& command, QueryArguments& arguments);
 
-// Parses the arguments. Fails with FailedToParse or InvalidNamespace, and names the argument. Also
-// fails if an argument is a file or stdin that cannot be read.
+// Parses the arguments. Fails as namespace_argument() and document_argument() do. The message names
+// the argument.
 Result<Query> read_query(const QueryArguments& arguments);
 
 }  // namespace gridmount::tools

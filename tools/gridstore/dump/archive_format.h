@@ -1,10 +1,11 @@
-// The format of mongodump's archives, version 0.1. All numbers are little-endian.
+// The format of mongodump's archives, version 0.1. All numbers are little-endian. The magic number
+// and each mark have 4 bytes.
 //
-//   archive = magic number (4), prelude, block*
+//   archive = magic number, prelude, block*
 //   prelude = header document {concurrent_collections, version, server_version, tool_version},
 //             a document {db, collection, metadata, size, type} for each collection, mark
 //   block   = header document {db, collection, EOF: false, CRC: 0}, the documents, mark
-//           | header document {db, collection, EOF: true, CRC: of all its documents}, mark
+//           | header document {db, collection, EOF: true, CRC: of the collection's documents}, mark
 //
 // Blocks of several collections may alternate. Each collection of the prelude ends with a block of
 // the second kind (EOF: true). `metadata` has the text that a dump in a folder has in the metadata

@@ -1,10 +1,10 @@
 // Reads an archive (see archive_format.h) document by document, in the order of the file. The
 // documents of several collections may alternate.
 //
-// The functions fail with FailedToParse if the file is truncated, damaged or not an archive. The
-// message has the name of the file and the offset of the byte. The documents of a collection are
-// known to be intact only after the event kEnds of this collection, because only then their
-// checksum has been compared.
+// The functions fail as InputFile::read() does, and with FailedToParse if the file is truncated,
+// damaged or not an archive. The message has the name of the file and the offset of the byte. The
+// documents of a collection are known to be intact only after the event kEnds of this collection,
+// because only then their checksum has been compared.
 //
 // Not thread-safe.
 #pragma once
@@ -39,8 +39,10 @@ class ArchiveReader {
   struct Event {
     enum class Kind { kBegins, kDocument, kEnds };
     Kind kind;
-    const engine::Namespace& ns;  // valid as long as the reader
-    bson::View document;          // valid until the next call of next()
+    // Valid as long as the reader. For a time series, unlike in collections(), the collection's
+    // name begins with kTimeSeriesPrefix.
+    const engine::Namespace& ns;
+    bson::View document;  // valid until the next call of next()
   };
   // Returns the next event, or nothing at the end of the archive. Fails if a collection did not
   // end, or ended with a wrong checksum.

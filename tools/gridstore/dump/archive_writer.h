@@ -20,8 +20,7 @@ class ArchiveWriter {
   explicit ArchiveWriter(OutputFile& file) : file_(file) {}
 
   // Must be called first. Fails with BSONObjectTooLarge if the options and indexes of a collection
-  // are so large that no reader would accept them. All functions also fail as OutputFile::write()
-  // does.
+  // do not fit into one document. All functions also fail as OutputFile::write() does.
   Status write_prelude(const DumpOrigin& origin, std::span<const ArchivedCollection> collections);
   // Must be called for each collection of the prelude, one collection after the other: begin(),
   // then write() for each document, then end(). A view has no documents, but begin() and end() must

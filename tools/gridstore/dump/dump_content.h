@@ -20,7 +20,7 @@ struct DumpedCollection {
 
 // Returns the collections of `database`, sorted by name. An empty `database` means all except local
 // and the server's internal ones, and in a deployment also except admin and config. If `collection`
-// is not empty, returns only that one. Otherwise leaves out:
+// is not empty, returns only that one, and `database` must not be empty. Otherwise leaves out:
 // - in admin: only system.keys;
 // - in config, unless `database` names it: all collections except those that describe sharding and
 //   settings, which mongodump dumps too;

@@ -17,9 +17,9 @@ namespace gridmount::tools {
 inline constexpr const char* kDefaultDumpFolder = "dump";
 
 struct DumpFolder {
-  std::vector<RestoreItem> items;  // sorted by name
-  // One line for each file that is skipped, except for files that the caller did not want (`names`
-  // of read_dump_folder()).
+  std::vector<RestoreItem> items;  // sorted by folder and file name
+  // One line for each file that is skipped, except for prelude.json and for files that the caller
+  // did not want (`names` of read_dump_folder()).
   std::vector<std::string> notices;
   // One line for each file that should be restored but cannot be.
   std::vector<std::string> problems;

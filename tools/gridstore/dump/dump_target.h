@@ -25,8 +25,8 @@ class DumpTarget {
   virtual Status begin(const DumpedCollection& collection) = 0;
   virtual Status write(bson::View document) = 0;
   virtual Status end() = 0;
-  // Must be called after the last collection. In a folder, writes prelude.json. Without this call,
-  // the file of an archive does not appear.
+  // Must be called after the last collection. In a folder, writes prelude.json. Makes all files of
+  // the dump durable. Without this call, the file of an archive does not appear.
   virtual Status finish() = 0;
   // Returns the path of the current collection's file or of the archive, for messages.
   virtual const std::string& place() const = 0;

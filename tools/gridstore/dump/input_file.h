@@ -1,6 +1,7 @@
-// A file, standard input or bytes in memory that a restore reads. Decompresses gzip if requested.
+// A file, standard input or bytes in memory that a command reads. Decompresses gzip if requested.
 //
-// Error messages name the file. Damaged compressed data fail with FailedToParse.
+// Errors: those of the operating system, FailedToParse for damaged compressed data, and
+// OperationFailed if zlib cannot begin. Messages name the file.
 //
 // Not thread-safe.
 #pragma once

@@ -1,4 +1,4 @@
-// A file or standard output that a dump writes, compressed with gzip if requested.
+// A file or standard output that a command writes, compressed with gzip if requested.
 //
 // A file is an AtomicFile: finish() syncs it and makes it appear under its name. The new name
 // survives a power failure only after sync_folder().

@@ -2,8 +2,9 @@
 // the end indexes, views and users.
 //
 // Documents are inserted in transactions of limited size, so the documents of earlier transactions
-// stay after an error. A document, index or collection that the store refuses is reported, counted
-// and skipped. With `stop_on_error` it ends the restore. Users are restored only into a store in a
+// stay after an error. A document, index or collection that the store refuses is counted, reported
+// and skipped, but only the first refused documents of each collection are reported. With
+// `stop_on_error`, the first refusal ends the restore. Users are restored only into a store in a
 // folder.
 //
 // Not thread-safe.
@@ -25,8 +26,8 @@
 namespace gridmount::tools {
 
 struct RestoreRules {
-  // First drops collections with the same names, except system collections. Also removes users that
-  // are not in the dump.
+  // First drops collections with the same names, except system collections. If the dump has users,
+  // also removes the users that are not in the dump.
   bool drop = false;
   bool bypass_validation = false;
   bool stop_on_error = false;
@@ -55,16 +56,18 @@ class Restoration {
   Status begin(const engine::Namespace& ns, const Metadata& metadata);
   // Adds a document. Collections may alternate.
   Status add(const engine::Namespace& ns, bson::View document);
-  // Reports how many documents the collection had.
+  // Inserts the documents that still wait, and reports how many documents the collection got.
   Status end(const engine::Namespace& ns);
-  // Must be called instead of end() if the rest of the collection's documents is damaged. After
-  // that, users are not restored, because the dump may not have all of them.
+  // Must be called instead of end() if the rest of the collection's documents is damaged. If the
+  // collection has users (RestoredUsers::are_in()), no users are restored, because some of them may
+  // be missing.
   Status break_off(const engine::Namespace& ns, const Error& error);
   // Reports that something in the dump is damaged or cannot be restored. Returns the error if it
   // ends the restore.
   Status failed(const Error& error);
   // Completes the restore of all collections that were begun, even if they have not ended: creates
-  // indexes and views, and adds users. Makes everything durable.
+  // indexes and views. Adds the users only if their collections have ended without a failure. Makes
+  // everything durable.
   Status finish();
 
   const RestoreCounts& counts() const { return counts_; }

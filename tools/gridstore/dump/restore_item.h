@@ -1,7 +1,7 @@
 // A collection of a dump with its target, and the selection of the collections to restore.
 //
 // Thread-safety: RestoreNames is immutable after parse(), so it is safe to share. RestoreItem is a
-// plain value. The function is thread-safe.
+// plain value. check_targets() is thread-safe.
 #pragma once
 
 #include <filesystem>

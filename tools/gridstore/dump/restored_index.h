@@ -10,12 +10,12 @@
 
 namespace gridmount::tools {
 
-// Returns the specification without the version and namespace of the old collection and without
-// unknown options, such as {safe: null}, which old drivers have left there.
+// Returns the specification without the index version (v), the old namespace (ns) and unknown
+// options, such as {safe: null}, which old drivers have left there.
 bson::Document current_specification(bson::View specification);
 
-// Returns the specification with the key values that servers before 3.4 assumed: values that are
-// neither number nor string, 0 and "" become 1. A number nearer to 0 than 1e-9 counts as 0, but
+// Returns the specification with the key values that servers before 3.4 assumed: 0, "", and values
+// that are neither a number nor a string become 1. A number nearer to 0 than 1e-9 counts as 0, but
 // becomes -1 if it is negative.
 bson::Document with_converted_keys(bson::View specification);
 

@@ -1,8 +1,9 @@
 // The bucket lost+found of a database. It has the readable content of damaged files.
 //
 // Such a file has a new _id, its old name prefixed by the name of its bucket ("fs/a/b.bin"), its
-// old chunkSize and attributes (metadata.posix), and chunks. Missing chunks, and the missing ends
-// of short chunks, read as zeros (metadata.sparse). metadata.lostAndFound holds
+// old chunkSize and attributes (metadata.posix), and chunks. If the old name is not known, the old
+// _id in Extended JSON is used in place of it. Missing chunks, and the missing ends of short
+// chunks, read as zeros (metadata.sparse). metadata.lostAndFound holds
 //   {bucket, _id, problems: [what was wrong], original: the original files document}
 // and, until all chunks of the file have moved, moving: true. If the new name is taken, the file
 // gets that name with the suffix "~2", "~3" and so on. A files document that is not valid BSON or
@@ -36,8 +37,8 @@ class LostAndFound {
 
   // Moves the file in several transactions. The first moves the document. If others have changed or
   // removed it since the check, does nothing and returns false. The other transactions move the
-  // chunks. Bytes that do not fit into the new file, and chunks without a usable n or data, are
-  // written to the keep folder.
+  // chunks. Writes a chunk to the keep folder if a part of it does not fit into the new file, if it
+  // has no usable n or data, or if another chunk has the same n.
   Result<bool> move(const ContentDamage::File& file);
   // Moves the chunks of a file whose files document is lost. `filename` is set if the file's name
   // was found. Nothing else is known of the document.

@@ -1,6 +1,6 @@
 // What is known of the documents that a repair has lost: their collections, and the bytes that may
-// still contain parts of the documents. With these bytes, a file whose chunks all exist can get its
-// name back.
+// still contain parts of the documents. With these bytes, a file of which only chunks are left can
+// get its name back.
 //
 // Keeps at most kBytesMax bytes. Not thread-safe.
 #pragma once

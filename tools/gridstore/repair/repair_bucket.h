@@ -11,8 +11,8 @@
 namespace gridmount::tools {
 
 // Repairs the problems that check_bucket() finds, in a store whose structure is sound. Works in
-// transactions of limited size, except for creating an index. Data are kept durably before a
-// transaction removes them. An interrupted repair can be started again.
+// transactions of limited size. Data are kept durably before a transaction removes them. An
+// interrupted repair can be started again.
 Status repair_bucket(RepairContext& context, const std::shared_ptr<engine::Database>& database,
                      const std::string& bucket);
 

@@ -32,9 +32,9 @@ inline uint64_t documents_per_transaction(const engine::Store& store) {
   return store.capabilities().exclusive ? kRepairDocumentsMax : kOfDeployments;
 }
 
-// Removes the document with that _id, which the caller has just read. Fails with
-// DataCorruptionDetected if it is not found. Otherwise a loop could try to remove such a document
-// for ever.
+// Removes the document that `by_id`, a filter for an _id, selects. The caller has just read the
+// document. Fails with DataCorruptionDetected if it is not found. Without this error, a loop could
+// try to remove the document for ever.
 inline Status remove_found(engine::Collection& collection, engine::Transaction& transaction,
                            bson::View by_id) {
   GM_ASSIGN(const int64_t removed, collection.remove(transaction, by_id, false));

@@ -14,8 +14,8 @@ namespace gridmount::tools {
 // other documents into the folder of kept documents (RepairContext::keep), and removes them from
 // the collection. Finds these documents with a temporary index, gridstore_repair. If an interrupted
 // repair has left this index, drops it before it creates the missing index. Reports each change as
-// a finding about `place`, which must name the bucket. In a store that others use, leaves a
-// document that they have removed meanwhile, or that is the last one with its key.
+// a finding about `place`, which must name the bucket. In a store that others use, skips a document
+// that they have removed meanwhile, or that is now the only one with its key.
 Status repair_indexes(RepairContext& context, const gridfs::Bucket& bucket, const Location& place);
 
 }  // namespace gridmount::tools

@@ -24,7 +24,8 @@ inline double number_in(bson::View document, std::string_view name) {
   return value ? value->number().value_or(0) : 0;
 }
 
-// Returns the number in the field without its fraction, or 0, also if it is negative.
+// Returns the number in the field without its fraction. Returns 0 if the number is negative, or if
+// there is none.
 inline uint64_t count_in(bson::View document, std::string_view name) {
   return static_cast<uint64_t>(std::max(number_in(document, name), 0.0));
 }

@@ -41,7 +41,7 @@ struct TopSample {
   std::vector<Activity> activities;
   std::vector<Counter> counters;
   std::vector<std::string> state;  // each a few words, such as "12 connections"
-  std::vector<Pending> pending;    // the longest first
+  std::vector<Pending> pending;    // only the longest ones, the longest first
 };
 
 class TopSource {
@@ -51,8 +51,8 @@ class TopSource {
   virtual Result<TopSample> read() = 0;
 };
 
-// Reads the commands serverStatus, top and currentOp of a server, which needs the role
-// clusterMonitor if the server has users. Does not connect before the first read().
+// Runs the commands serverStatus, top and currentOp on a server. If the server has users, the user
+// in `options` needs the role clusterMonitor. Does not connect before the first read().
 Result<std::unique_ptr<TopSource>> top_of_server(const mongo::ConnectOptions& options);
 
 // Reads stats.json of a mount (fuse/SEMANTICS.md). `file` is its path.
