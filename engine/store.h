@@ -97,10 +97,9 @@ class Snapshot {
   // done by a transaction's writes count as reads.
   virtual void observe(std::shared_ptr<ReadObserver> observer) = 0;
   // If two snapshots of one store have the same version(), they have the same contents. Snapshots
-  // with different versions may have the same contents too. Returns nothing for a transaction and
-  // for a paused snapshot, may return nothing for a short snapshot, and always does in a store
-  // without versions. Versions from before the store was closed must not be compared with later
-  // ones.
+  // with different versions may have the same contents too. Returns nothing for a transaction, for
+  // a paused snapshot, and in a store without versions. May return nothing for a short snapshot.
+  // Versions from before the store was closed must not be compared with later ones.
   virtual std::optional<uint64_t> version() const { return std::nullopt; }
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
@@ -179,8 +178,9 @@ struct FindOptions {
   bson::View min = {};
   bson::View max = {};
   // Returns index keys instead of documents: {path: value, ...} of the index that the plan reads,
-  // or {} if it reads no index. The projection is then ignored. Fails with CommandNotSupported if
-  // the plan reads several indexes, or an index with arrays.
+  // or {} if it reads no index. The projection is then ignored. An embedded store fails with
+  // CommandNotSupported if the plan reads several indexes, a text or wildcard index, or an index
+  // with arrays.
   bool return_key = false;
   bool show_record_id = false;  // adds `$recordId` after the projected fields
   // Only for a capped collection, read in insertion order: find() fails with BadValue for any other
@@ -200,8 +200,8 @@ struct FindOptions {
   // The largest buffer, in bytes, for a sort that no index answers. A read that needs more fails
   // with QueryExceededMemoryLimitNoDiskUseAllowed (292).
   uint64_t sort_bytes_max = kOperationBytesMax;
-  // The cursor returns text scores, also without a projection of {$meta: "textScore"}. Fails with
-  // Location40218 if the filter has no $text.
+  // The cursor returns text scores, also without a projection or sort of {$meta: "textScore"}.
+  // Fails with Location40218 if the filter has no $text. A deployment ignores this option.
   bool text_score = false;
 };
 
@@ -221,8 +221,9 @@ class Cursor {
   // pause() says after a pause, and with IllegalOperation while the snapshot is paused and after it
   // has ended.
   virtual Result<std::optional<bson::View>> next() = 0;
-  // Returns the text score of the document that next() has returned last. Returns nothing without
-  // FindOptions::text_score, and for a document that has none of the terms.
+  // Returns the text score of the document that next() has returned last. Returns nothing for a
+  // document that has none of the terms, for a read without FindOptions::text_score and without
+  // {$meta: "textScore"}, and in a deployment.
   virtual std::optional<double> text_score() const { return std::nullopt; }
 };
 
@@ -334,8 +335,8 @@ struct IndexStats {
 // first insert creates it with its _id index, as MongoDB does. The name may be that of a view.
 // Reads then return the result of the view's pipeline. Writes, and the creation and removal of
 // indexes, fail with CommandNotSupportedOnView. An embedded store refuses writes with
-// IllegalOperation while the collection has an index with a collation whose keys were made with
-// another version of ICU (engine/local/FORMAT.md, "Index keys").
+// IllegalOperation while the collection has an index with a collation or a text index whose keys
+// were made with another version of ICU or libstemmer (engine/local/FORMAT.md, "Index keys").
 class Collection {
  public:
   virtual ~Collection() = default;
@@ -352,8 +353,8 @@ class Collection {
   virtual Result<std::unique_ptr<Cursor>> find(Snapshot& snapshot, bson::View filter,
                                                const FindOptions& options = {}) = 0;
   // Returns the first document that find() would return, or nothing if no document matches. It
-  // costs less than find(), because it makes no cursor. The view is valid as S5 says, with a
-  // projection too. Exception: FindOptions::one_at_a_time. `only_paths` must not be given.
+  // costs less than find(), because it makes no cursor. The view is valid as S5 says, even with a
+  // projection. Exception: FindOptions::one_at_a_time. `only_paths` must not be given.
   virtual Result<std::optional<bson::View>> find_one(Snapshot& snapshot, bson::View filter,
                                                      const FindOptions& options = {}) = 0;
   virtual Result<int64_t> count(Snapshot& snapshot, bson::View filter,
@@ -361,7 +362,7 @@ class Collection {
   // Returns the values at the path in matching documents. Each value appears once, and every
   // element of an array is a value of its own. An embedded store sorts the values. A deployment
   // returns them in the server's order. Fails with Location17217 if the values do not fit in one
-  // document, and for a path that is not valid.
+  // document. Also fails for a path that is not valid.
   virtual Result<std::vector<bson::Value>> distinct(Snapshot& snapshot, std::string_view path,
                                                     bson::View filter,
                                                     const DistinctOptions& options = {}) = 0;
@@ -428,13 +429,13 @@ class Collection {
 
   // Creates the collection too if it does not exist. If an equal index exists, the call succeeds
   // and changes nothing. Fails with IndexKeySpecsConflict if an index of that name has other keys,
-  // or differs in `unique`, `sparse`, `partial_filter` or `collation`. Fails with
-  // IndexOptionsConflict if that index has other options, or if an equal index has another name.
-  // Fails with CannotCreateIndex, BadValue and other errors for a definition that is not valid,
-  // with CannotCreateIndex for a 65th index, and with InvalidNamespace. Fails with DuplicateKey,
-  // and changes nothing, if the index is unique and two documents have the same key. An empty name
-  // is replaced by one made from the keys ("files_id_1_n_1"). A definition without a collation gets
-  // that of the collection.
+  // or differs in `unique`, `sparse`, `partial_filter`, `collation` or wildcardProjection. Fails
+  // with IndexOptionsConflict if that index has other options, or if an equal index has another
+  // name. Fails with CannotCreateIndex, BadValue and other errors for a definition that is not
+  // valid, with CannotCreateIndex for a 65th index, a second text index, or a TTL index on a capped
+  // collection, and with InvalidNamespace. Fails with DuplicateKey, and changes nothing, if the
+  // index is unique and two documents have the same key. An empty name is replaced by one made from
+  // the keys ("files_id_1_n_1"). A definition without a collation gets that of the collection.
   virtual Status create_index(Transaction& transaction, const IndexDefinition& definition) = 0;
   // Fails with NamespaceNotFound, IndexNotFound, or InvalidOptions for the index on _id. A
   // background thread frees the space of the index.
@@ -485,10 +486,10 @@ class Database {
   // Replaces the collection with a capped collection of the same name, as convertToCapped does. The
   // new collection has the newest documents that fit in `bytes`, which is rounded up to a multiple
   // of 256, and only the index on _id. It has the newest document even if this one does not fit.
-  // MongoDB's server drops even the newest one if it is more than twice as large as `bytes`, 4096
-  // bytes at least, and three times as large as the other documents together. Fails with
-  // NamespaceNotFound, with CommandNotSupportedOnView, with Location51024 if `bytes` is less than 1
-  // or more than 1 PiB, and with DataCorruptionDetected for a damaged document.
+  // MongoDB's server drops even the newest document if its size exceeds 2 * max(bytes, 4096) plus
+  // three times the size of all other documents together. Fails with NamespaceNotFound, with
+  // CommandNotSupportedOnView, with Location51024 if `bytes` is less than 1 or more than 1 PiB, and
+  // with DataCorruptionDetected for a damaged document.
   virtual Status convert_to_capped(Transaction& transaction, std::string_view collection,
                                    int64_t bytes) = 0;
   // Reads the whole collection as `validate` does. Returns {ns, nrecords, nInvalidDocuments,
@@ -542,10 +543,11 @@ class Store {
   // replaced or cannot be read. Fails with IllegalOperation if this thread has a short transaction
   // or short snapshot whose commit others share. A deployment fails with HostUnreachable (6).
   virtual Result<std::unique_ptr<Snapshot>> snapshot() = 0;
-  // Returns a snapshot for a few look-ups. Short transactions before and after it can still share
-  // one commit, which snapshot() would end. The snapshot may block writers and other readers, so
-  // the thread obeys S6 until the snapshot ends. Until then the thread must not call snapshot() or
-  // begin(), and the same thread must end the snapshot. pause() may fail with IllegalOperation.
+  // Returns a snapshot for a few look-ups. Short transactions before and after a short snapshot can
+  // share one commit. Short transactions before and after a snapshot() cannot. The snapshot may
+  // block writers and other readers, so the thread obeys S6 until the snapshot ends. Until then the
+  // thread must not call snapshot() or begin(), and the same thread must end the snapshot. pause()
+  // may fail with IllegalOperation.
   virtual Result<std::unique_ptr<Snapshot>> short_snapshot() { return snapshot(); }
   // The transaction must be destroyed before the store. Waits without a limit for its turn (S2). A
   // deployment limits the wait and then fails with LockTimeout (24). Fails with StoreReadOnly, with

@@ -1,5 +1,5 @@
 // Regular expressions with MongoDB's syntax and options. PCRE2 matches them, in bounded time
-// (bounded_regex.h). Internal to engine/query.
+// (bounded_regex.h). Internal to engine/query. A Regex is thread-safe.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,6 @@ inline constexpr ErrorCode kInvalidRegexOption{51108};
 
 class BoundedRegex;
 
-// Thread-safe.
-//
 // try_match() and find() check the interruptions of their thread (interruption.h), and fail with
 // the error of an interruption. They fail with Location51156 if the match exceeds a limit of PCRE2,
 // or needs more than two seconds of processor time.

@@ -63,7 +63,7 @@ class Client {
   void set_hello_awaits_until(std::optional<TimePoint> until) { hello_awaits_until_ = until; }
 
   // Returns true if the connection has ended. Operations that still run for the client may then
-  // stop. Thread-safe.
+  // stop. gone() and set_gone() are thread-safe.
   bool gone() const { return gone_.load(std::memory_order_relaxed); }
   void set_gone() { gone_.store(true, std::memory_order_relaxed); }
 

@@ -30,8 +30,8 @@ struct WindowBounds {
   WindowBound lower;
   WindowBound upper;
   std::optional<expressions::TimeUnit> unit;  // for a range of dates
-  // The bounds are a range, and the sortBy is descending. This is an error, but as on servers only
-  // if there is a document.
+  // The bounds are a range, and the sortBy is descending. As on servers, the stage then fails at
+  // its first document (WindowFrame::move_to()), but succeeds without documents.
   bool is_descending = false;
 
   // Returns the bounds for all documents of the partition up to the current one.

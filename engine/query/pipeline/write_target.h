@@ -14,8 +14,8 @@ namespace gridmount::query {
 Result<CollectionName> parse_target(std::string_view stage, std::string_view field,
                                     bson::ValueView value);
 
-// Fails with InvalidNamespace for an invalid name, with `special` for a system collection, and with
-// `internal` for an internal database.
+// Fails with InvalidNamespace for an invalid collection name, with `special` for a system
+// collection, and with `internal` for an internal database.
 Status check_target(std::string_view stage, const CollectionName& target, ErrorCode special,
                     ErrorCode internal);
 

@@ -12,8 +12,8 @@ namespace gridmount::query {
 // Returns true only if `filter` implies `condition`. If implies() returns false, `filter` may imply
 // `condition` nevertheless. The function can decide conditions that are equalities, comparisons,
 // $in, {$exists: true} and $type, and $and and $or of these. `condition` compares strings by the
-// collation of the index. If the query has another collation, comparisons with strings imply
-// nothing.
+// collation of the index. If the query has another collation, comparisons with strings imply only
+// {$exists: true}.
 bool implies(const Filter& filter, const Filter& condition, const StringsOfIndex& strings);
 
 }  // namespace gridmount::query

@@ -23,8 +23,8 @@ struct StringsOfIndex {
   // True if the index has the query's collation. If false, bounds with strings do not fit the
   // index.
   bool match = true;
-  // The collation of the query and of the index, if both have the same. Null: strings are compared
-  // as bytes.
+  // The collation of the query and of the index, if both have the same. Null if both compare
+  // strings as bytes, or if `match` is false.
   const Collator* order = nullptr;
   // True if the index has strings in the order of their bytes.
   bool of_bytes = true;

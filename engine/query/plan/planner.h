@@ -32,7 +32,8 @@ namespace gridmount::query {
 // names. `multikey[i]` means that some document has an array under the paths of index i. Two
 // conditions on one field of such an index are not combined into one range, and the order of such
 // an index is not used for a sort. `collator` is the collator of the query. An index with another
-// collation is used neither for conditions on strings nor for a sort of strings.
+// collation is used neither for conditions on strings nor for a sort of strings. Also fails as
+// check_interruption() does.
 Result<Plan> make_plan(const Filter& filter, const Sort* sort,
                        const std::vector<IndexDefinition>& indexes,
                        const std::vector<bool>& multikey, const std::optional<bson::Value>& hint,

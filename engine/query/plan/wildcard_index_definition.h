@@ -26,13 +26,13 @@ inline constexpr std::string_view kWildcardProjection = "wildcardProjection";
 bool is_wildcard_index(const IndexDefinition& index);
 
 // Checks the wildcard fields of an index's key, and the options of a wildcard index. Fails with
-// CannotCreateIndex for a compound index with a wildcard field, for a wildcard field whose value is
-// neither a string nor a number greater than 0, for an invalid path before ".$**", for a wildcard
-// index that is unique, sparse or has expireAfterSeconds, and for a wildcardProjection that is no
-// document. Fails for a wildcardProjection with BadValue if the index is no wildcard index, with
-// FailedToParse (9) if the wildcardProjection is empty or the field is not "$**", with 51271 if a
-// value in it is neither a boolean nor a number nor a document of these, and as Projection::parse()
-// does.
+// CannotCreateIndex for a compound index with a wildcard field whose value is a number, for a
+// wildcard index whose value is neither a string nor a number greater than 0, for an invalid path
+// before ".$**", for a wildcard index that is unique, sparse or has expireAfterSeconds, and for a
+// wildcardProjection that is no document. Fails for a wildcardProjection with BadValue if the index
+// is no wildcard index, with FailedToParse (9) if the wildcardProjection is empty or the field is
+// not "$**", with 51271 if a value in it is neither a boolean nor a number nor a document of these,
+// and as Projection::parse() does.
 Status check_wildcard_index(const IndexDefinition& index);
 
 // Tells which paths a wildcard index holds.

@@ -35,7 +35,7 @@ class TextIndexSpec {
   // or invalid.
   static Result<TextIndexSpec> parse(bson::View options);
 
-  // Returns the language of strings in documents without the field `language_override`.
+  // Returns the language of strings in documents that do not name a language (see visit()).
   const TextLanguage& default_language() const { return *default_language_; }
   // Returns the name of the default language as the definition has it, such as "en" or "english".
   const std::string& default_language_name() const { return default_language_name_; }
@@ -47,9 +47,11 @@ class TextIndexSpec {
     double weight;
   };
   // Calls `visit` for each indexed string of the document, until `visit` returns false. The views
-  // that `visit` gets are valid as long as the document and this object. The language of the
-  // document or of an embedded document is the value of its field `language_override`. Fails with
-  // 17261 if this value is not a string, and with 17262 if the language is unknown.
+  // that `visit` gets are valid as long as the document and this object. The option
+  // `language_override` names the field that has the language of a document or of an embedded
+  // document. Without this field, an embedded document has the language of the document around it.
+  // Fails with 17261 if the value of this field is not a string, and with 17262 if the language is
+  // unknown.
   Status visit(bson::View document, const std::function<bool(const Text&)>& visit) const;
 
   // Returns the score of each term of the document. Fails as visit() does, and with 16732 for a

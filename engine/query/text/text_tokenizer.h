@@ -35,7 +35,7 @@ class TextTokenizer {
   TextTokenizer& operator=(TextTokenizer&&) noexcept;
 
   // Begins a text. Its bytes must be valid until the last term has been read. Bytes that are not
-  // UTF-8 count as U+FFFD.
+  // UTF-8 count as U+FFFD, but stay as they are in terms that keep both case and diacritics.
   void begin(std::string_view text, TextSensitivity sensitivity = {});
   // Returns the next term, or nothing at the end of the text. The view is valid until the next
   // call.

@@ -79,11 +79,11 @@ class Update {
   // update on a document with the equalities of the filter (for a replacement, only with the _id).
   // The first field of the result is _id, which is a generated ObjectId if neither the filter nor
   // the update has an _id. Fails with NotSingleValueField (54) if the filter has two equalities for
-  // one path, with NotExactValueField (111) if the filter has an equality for a field inside the
-  // _id and the update is a replacement, with BadValue if the path of an equality has a `$`, `$[]`
-  // or `$[id]`, and as check_update_path() does for the path of an equality. Otherwise fails as
-  // apply() does, but with 17420 instead of 17419, and not for names at the top level. Replaces the
-  // empty timestamps of a replacement by the current time.
+  // one path, or for a path and a path below it, with NotExactValueField (111) if the filter has an
+  // equality for a field inside the _id and the update is a replacement, with BadValue if the path
+  // of an equality has a `$`, `$[]` or `$[id]`, and as check_update_path() does for the path of an
+  // equality. Otherwise fails as apply() does, but with 17420 instead of 17419, and not for names
+  // at the top level. Replaces the empty timestamps of a replacement by the current time.
   Result<bson::Document> upserted(const Filter& filter) const;
 
   // Returns the paths that operators may change. A store uses the paths to find the indexes that

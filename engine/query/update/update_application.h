@@ -20,12 +20,12 @@ struct UpdateContext {
 
 // Returns the document with all changes of the tree. Fails with PathNotViable if a field cannot be
 // created because its parent is neither a document nor an array, or because its parent is an array
-// and its name is not a position. Fails with ConflictingUpdateOperators if several of a position,
-// `$` and array filters select the same element for conflicting changes. Fails with BadValue if
-// there is no match for `$`, or if `$[]` or an array filter is applied to a missing field or to a
-// value that is not an array. Fails with CannotBackfillArray (34) if more than 1,500,000 nulls
-// would be needed between the end of an array and a new element. Also fails with the errors of the
-// operators and of the array filters.
+// and its name is not a position. Fails with ConflictingUpdateOperators if one element gets
+// conflicting changes, for example by its position and by `$`, or by two array filters. Fails with
+// BadValue if there is no match for `$`, or if `$[]` or an array filter is applied to a missing
+// field or to a value that is not an array. Fails with CannotBackfillArray (34) if more than
+// 1,500,000 nulls would be needed between the end of an array and a new element. Also fails with
+// the errors of the operators and of the array filters.
 Result<bson::Document> apply_updates(const UpdateNode& root, bson::View document,
                                      const UpdateContext& context);
 

@@ -39,10 +39,10 @@ class DecoySecret {
   // in.
   DecoySecret(engine::Store& store, const UserDirectory& users, bool is_kept);
 
-  // Returns the secret, which does not change while this object exists. Exception: if the
-  // constructor could not read the stored secret, the secret changes when keep() has read it. After
-  // keep() has stored the secret, later processes use the same secret, until a server without
-  // log-ins removes it.
+  // Returns the secret, which does not change while this object exists. Exception: the secret
+  // changes when keep() finds a stored secret that the constructor could not read, or that another
+  // server of the deployment has stored in the meantime. After keep() has stored the secret, later
+  // processes use the same secret, until a server without log-ins removes it.
   std::string value() const GM_EXCLUDES(mutex_);
   // Stores the secret, unless the store already has one, has never had a user, or is read-only, or
   // `is_kept` is false. Replaces a stored secret that is not binary, and logs this. Must be called

@@ -7,8 +7,8 @@
 // others do not lock a user out.
 //
 // The same holds for names of users that do not exist, so that the pauses do not reveal which users
-// exist. Their failures are counted in tables of their own (apart from the table of hosts), so that
-// they cannot displace the failures of existing users.
+// exist. Failures of such names are counted in separate tables, so that they cannot displace the
+// failures of existing users. Only the table of hosts is the same for all names.
 //
 // Thread-safe. Memory is bounded.
 #pragma once

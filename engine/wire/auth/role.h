@@ -80,7 +80,8 @@ class Permissions {
 };
 
 // Appends the privileges to the array that `array` has open, in the form that servers use:
-// {resource: {db, collection}, {cluster: true} or {anyResource: true}, actions: [...]}.
+// {resource: ..., actions: [...]}. The resource is {db, collection}, {cluster: true} or
+// {anyResource: true}.
 void append_privileges(bson::Builder& array, const Permissions& permissions);
 
 }  // namespace gridmount::wire

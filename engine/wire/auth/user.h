@@ -73,8 +73,8 @@ class UserDirectory {
   // Leaves out the documents that User::from_bson() rejects.
   Result<std::vector<User>> list(const std::optional<std::string>& database) const;
   // Returns true if this store has no users and no mark, which is the document `authSchema` in
-  // admin.system.version. create(), drop() and merge() write the mark, and drop_all() does if it
-  // removes a user. The mark remains when all users are removed.
+  // admin.system.version. create() and drop() write the mark. merge() and drop_all() write the mark
+  // if they add, replace or remove a user. The mark remains when all users are removed.
   Result<bool> never_had_any() const;
   // Writes the mark if the store has users but no mark. Clients can write users directly to the
   // collection admin.system.users, and these writes leave no mark.
