@@ -51,7 +51,7 @@ class AttrReplyTracker {
     Mutex mutex;
     pid_t thread GM_GUARDED_BY(mutex) = 0;  // the thread that was last sent attributes
     Clock::time_point sent_at GM_GUARDED_BY(mutex);
-    Clock::time_point other_sent_at GM_GUARDED_BY(mutex);  // when a thread other than `thread` was
+    Clock::time_point other_sent_at GM_GUARDED_BY(mutex);  // the last `sent_at` of another thread
   };
   Slot& slot_of(uint64_t directory) { return slots_[directory % kSlots]; }
 

@@ -45,8 +45,8 @@ struct FrontendContext {
   ParkedRequests parked_for_writes{"gm-parked-write"};
   // Requests that wait for the move of a directory.
   ParkedRequests parked_for_move{"gm-parked-move"};
-  // The numbers of writes that have begun and ended. stop() uses them to detect that the kernel has
-  // written back everything.
+  // The numbers of writes that have begun and ended. Session::stop() uses them to detect that the
+  // kernel has written back everything.
   std::atomic<uint64_t> writes_begun{0};
   std::atomic<uint64_t> writes_ended{0};
   std::atomic<uint64_t> bytes_written{0};  // by writes that have ended

@@ -2,23 +2,24 @@
 // wait in the cheapest way.
 //
 // Most programs wait for the reply to each request, and send the next request some microseconds
-// later. To sleep and to be woken up costs more than that, above all in a virtual machine. So the
+// later. Sleeping and waking up take longer than that, above all in a virtual machine. So the
 // thread that has just replied polls for a moment before it sleeps, if polling has helped lately.
-// The kernel wakes up one of the threads that sleep in a read for each request, also if a thread
-// polls. Therefore only one thread reads, and the others wait here.
+// For each request, the kernel wakes up one of the threads that sleep in a read, even while another
+// thread polls. Therefore only one thread reads, and the others wait here.
 //
-//  R1. At most one thread has the turn: it reads, or it is away with the request that it has read.
-//      It keeps the turn while it is away, so that the next request finds it again. Exception: if
-//      there is another request when it leaves, and its own one is not quick, the turn is free.
-//  R2. A thread that waits for the turn gets it when the turn is free, or when its owner has been
-//      away for kAwayMax. One of the waiting threads, the standby, looks for that at least every
-//      kStandbySleep. It sleeps without a limit only while the owner reads and nothing has been
-//      read for kBusy; the owner then wakes it up when it leaves. So a request finds a thread, even
-//      if the owner waits for something that only this request brings about.
+//  R1. At most one thread, the owner, has the turn. The owner reads, or is away with the request
+//      that it has read. The owner keeps the turn while it is away, so that the same thread reads
+//      the next request. Exceptions: the owner gives up the turn when it leaves if the next request
+//      is already there and its own request is not quick, and while the threads read in parallel.
+//  R2. A thread that waits for the turn gets the turn when no thread has it, or when the owner has
+//      been away for kAwayMax. One of the waiting threads, the standby, checks this at least every
+//      kStandbySleep. The standby sleeps without a limit only while the owner reads and nothing has
+//      been read for kBusy. In this case the owner wakes up the standby when the owner leaves. So
+//      each request finds a thread, even if the owner waits for an effect of this request.
 //  R3. If several programs send requests, all threads read without turns, for kParallel.
 //
-// libfuse keeps a thread that waits for a request, as long as the session has fewer threads than
-// its maximum. If all threads are away, the next one that comes back gets the turn.
+// Whenever no thread waits for a request, libfuse starts another thread, unless the session has its
+// maximum of threads. If all threads are away, the next thread that comes back gets the turn.
 //
 // Thread-safe. libfuse cancels its threads while they are in read(). This is safe at any time, but
 // then no thread may call read() again.
@@ -41,12 +42,12 @@ class RequestTurns {
   static constexpr std::chrono::microseconds kBusy{1000};
   static constexpr std::chrono::microseconds kStandbySleep{250};
   static constexpr std::chrono::microseconds kParallel{200'000};
-  // How long a thread polls for the next request. About what it costs to sleep and to be woken up.
+  // How long a thread polls for the next request: about the time of falling asleep and waking up.
   static constexpr std::chrono::microseconds kPoll{30};
 
   struct Kind {
-    bool is_quick = false;  // it takes only a few microseconds
-    uint32_t sender = 0;    // the thread that sent it and waits for its reply; 0: nobody waits
+    bool is_quick = false;  // the request takes only a few microseconds
+    uint32_t sender = 0;    // the thread that waits for the reply; 0: nobody waits
   };
   using KindOf = Kind (*)(std::span<const char> message);
 

@@ -9,7 +9,8 @@
 // killed. So the daemon could not be killed either, and all users of the mount would hang. A child
 // process that does not have the FUSE connection does what must be done in the mount.
 //
-// run() must be called at most once. Another thread may call stop() at any time after mount().
+// run() must be called at most once. Other threads may call the other functions at any time after
+// mount().
 #pragma once
 
 #include <filesystem>

@@ -6,8 +6,8 @@
 // rename buckets.
 //
 // find(), names(), file_usage(), find_opened() and MountedBucket are thread-safe. While create(),
-// remove(), rename() or close() runs, no other thread may call another of these four functions,
-// find(), names() or MountedBucket::paths(). FileSystem ensures this with its tree lock. It calls
+// remove(), rename() or close() runs, no other thread may call any of these four functions, find(),
+// names() or MountedBucket::paths(). FileSystem ensures this with its tree lock. It calls
 // close() last, when no other operation runs. Other threads may call file_usage() and find_opened()
 // at any time, without the tree lock. Both wait while close() runs.
 #pragma once
@@ -117,7 +117,7 @@ class Buckets {
   Result<std::shared_ptr<MountedBucket>> create(std::string_view name);
   // Fails with NoSuchEntry if there is no such bucket, with BucketNotEmpty, or with kBusy if files
   // of the bucket are open. The kernel reports a close(2) some time after close(2) has returned, so
-  // waits up to 200 ms until no file counts as open.
+  // remove() waits up to 200 ms until no file counts as open.
   Status remove(std::string_view name);
   // Renames a bucket. With `replaces`, the transaction of the rename also removes an empty bucket
   // `to`, so an error leaves both buckets. Fails with NoSuchEntry if there is no bucket `from`,

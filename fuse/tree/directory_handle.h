@@ -31,8 +31,8 @@ struct ListedEntry {
 
 class DirectoryHandle {
  public:
-  // Makes a handle that lists a root of buckets, or a removed directory if `names` is empty.
-  // `names` are the names of the buckets in the form that the mount shows (escaped).
+  // Makes a handle that lists a root of buckets. `names` are the names of the buckets in the form
+  // that the mount shows (escaped). For a removed directory, `names` is empty.
   DirectoryHandle(uint64_t ino, std::vector<std::string> names);
   // Makes a handle that lists a directory of a bucket. The handle keeps the namespace alive,
   // because the stream uses it even after the bucket was removed.
@@ -69,8 +69,9 @@ class DirectoryHandle {
   }
 
   // Moves to the offset. `path` is the present path of the directory. Fails with the error of the
-  // store if the stream cannot be read. An offset that this directory has never returned leads to
-  // the beginning. In a root of buckets, an offset beyond the last bucket leads to the end.
+  // store if the stream cannot be read. DirectoryStream::seek() says where an offset leads that
+  // this directory has never returned. In a root of buckets, an offset beyond the last bucket leads
+  // to the end.
   Status seek(uint64_t offset, std::string_view path) GM_REQUIRES(mutex_);
   // Returns the entry at the present position, or nothing at the end. Returns the same entry until
   // consume() is called.

@@ -6,6 +6,8 @@
 //
 // A WatchedStore reports the changes of a commit before the commit returns. So when a client gets
 // its reply, the mount already shows the change.
+//
+// WatchedStore is thread-safe.
 #pragma once
 
 #include <functional>
@@ -48,7 +50,7 @@ using ExternalChanges = std::map<std::string, BucketChanges>;  // by the bucket'
 // stream. If there are more changes, `everything` is set.
 inline constexpr size_t kExternalChangesMax = 100'000;
 
-// Passes all calls to `store`, and watches the transactions that it begins. Thread-safe.
+// Passes all calls to `store`, and watches the transactions that are begun with it.
 class WatchedStore final : public engine::Store {
  public:
   // The thread that commits calls `changed` with the changes in the buckets of `database`, after it

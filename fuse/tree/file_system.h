@@ -145,7 +145,7 @@ class FileSystem {
                 std::string_view to_name, gridfs::RenameMode mode, const Whiteout& whiteout);
 
   // --- Directories that are being moved (directory_moves.h). Operations inside such a directory
-  // wait, and so do operations that change paths.
+  // and operations that change paths wait for the end of the move.
   bool moves_any() const { return moves_.any(); }
   bool is_moving(uint64_t ino) const { return moves_.moves(ino); }
   void wait_for_moves() { moves_.wait(); }
@@ -321,8 +321,8 @@ class FileSystem {
   Status make_durable();
   // Releases all handles, commits and closes all buckets, and makes everything durable. Returns the
   // first error. While this function runs and afterwards, no other function may be called, except
-  // changed_externally() and changed_by_others(). A call of these two that begins before close() is
-  // waited for, and a later call returns nothing.
+  // changed_externally() and changed_by_others(). close() waits for calls of these two functions
+  // that have begun before. Later calls return nothing.
   Status close();
 
  private:
@@ -456,7 +456,7 @@ class FileSystem {
     Whiteout whiteout;
     std::optional<uint64_t> one;    // the directory `from_name`
     std::optional<uint64_t> other;  // the directory `to_name`
-    UnlinkedNode replaced;          // `other`
+    UnlinkedNode replaced;          // the state of `other` before the rename replaces it
   };
   // Does the move in the store. The caller must not hold the tree lock exclusively, because the
   // move may take long.

@@ -130,7 +130,7 @@ class InodeTable {
   // Returns the ino of a directory in the table, or nothing if it is not there.
   std::optional<uint64_t> find_directory(uint64_t parent, std::string_view name) const;
 
-  // --- Names, for changes by others of which only the _id is known, or nothing (file_names.h).
+  // --- Names, for changes by others that report only an _id, or no details at all (file_names.h).
   //
   // These functions record new, changed and removed names of files that the kernel knows.
   void note_file_name(uint64_t ino, uint64_t parent, std::string_view name);

@@ -18,8 +18,9 @@ namespace gridmount::fuse {
 class KnownWithoutXattrs {
  public:
   using Clock = std::chrono::steady_clock;
-  // A point in time, and the number of changes by others that were known then. For note(), the
-  // moment must be before the read of the node.
+  // A point in time, and the number of changes that were known then: changes by others, and this
+  // mount's changes of extended attributes. For note(), the moment must be before the read of the
+  // node.
   struct Moment {
     uint64_t changes = 0;
     Clock::time_point time;
@@ -36,8 +37,8 @@ class KnownWithoutXattrs {
     if (moments_.size() >= kNodesMax) moments_.clear();
     moments_.insert_or_assign(ino, read_after);
   }
-  // Returns true if the node had no extended attributes less than `age` ago, and no change by
-  // others has become known since then. `now` is the present moment.
+  // Returns true if the node had no extended attributes less than `age` ago, and no such change
+  // has become known since then (Moment::changes). `now` is the present moment.
   bool contains(uint64_t ino, const Moment& now, Clock::duration age) const GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     const auto found = moments_.find(ino);

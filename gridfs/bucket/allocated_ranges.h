@@ -1,5 +1,5 @@
-// The ranges of bytes that fallocate(2) has allocated for a file beyond its stored content. The
-// ranges count in st_blocks, but reserve no disk space.
+// The ranges of a file that fallocate(2) has allocated and that have no stored content: holes, and
+// ranges after the end of the file. The ranges count in st_blocks, but reserve no disk space.
 //
 // A files document has at most kRunsMax runs. If a change creates one more, the shortest run is
 // removed and no longer counts.

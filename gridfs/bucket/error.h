@@ -16,7 +16,7 @@ inline constexpr ErrorCode kChunkIsMissing{100003};
 inline constexpr ErrorCode kChunkIsWrongSize{100004};
 inline constexpr ErrorCode kInvalidRange{100005};  // the range of a download is not within the file
 inline constexpr ErrorCode kStreamClosed{100006};  // a call of a closed or aborted upload
-inline constexpr ErrorCode kInvalidFilesDocument{100007};  // length or chunkSize missing or absurd
+inline constexpr ErrorCode kInvalidFilesDocument{100007};  // _id, length or chunkSize unusable
 // The file is open, but the store no longer has its files document.
 inline constexpr ErrorCode kFileDeleted{100008};
 
@@ -31,7 +31,7 @@ inline constexpr ErrorCode kIsADirectory{100104};
 inline constexpr ErrorCode kDirectoryNotEmpty{100105};
 inline constexpr ErrorCode kNameTooLong{100106};
 // The name is reserved, or it has a slash or a NUL, or it is an escape (name_mapping.h) that is
-// malformed or that this place does not permit.
+// malformed, or not permitted in this directory or for this operation.
 inline constexpr ErrorCode kInvalidName{100107};
 inline constexpr ErrorCode kMoveIntoItself{100108};
 inline constexpr ErrorCode kCrossBucket{100109};  // a rename or link from one bucket to another

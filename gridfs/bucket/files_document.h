@@ -3,7 +3,7 @@
 // specification, "files collection document". The specification has no POSIX fields: NAMESPACE.md
 // describes them.
 //
-// Plain values and pure functions, so thread-safe.
+// The functions are pure, so thread-safe. The structs are plain values, so not thread-safe.
 #pragma once
 
 #include <time.h>

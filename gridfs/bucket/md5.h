@@ -15,7 +15,7 @@ class Md5 {
   // Returns false if OpenSSL refuses MD5 (FIPS). Files are then written without md5.
   static bool available();
 
-  Md5();  // of no bytes; aborts if available() is false
+  Md5();  // begins with no bytes; aborts if available() is false
   ~Md5();
   Md5(Md5&&) noexcept;
   Md5& operator=(Md5&&) noexcept;

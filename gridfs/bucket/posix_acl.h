@@ -34,7 +34,7 @@ class PosixAcl {
   // Changes the list as chmod(2) does.
   void set_mode_bits(uint32_t mode);
   // Removes the permissions that `mode` lacks. `mode` is the mode that a program requests for a new
-  // node, and this is the list that the node inherits.
+  // node, and this object is the list that the node inherits.
   void restrict_to(uint32_t mode);
 
  private:

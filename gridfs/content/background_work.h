@@ -1,5 +1,6 @@
 // Work on files for which no program waits. A thread with low priority computes the md5 of files
-// that were not written in order, and removes chunks to which no document refers.
+// that were not written in order, and removes the chunks that removed and truncated files have
+// left.
 //
 // Thread-safe.
 #pragma once
@@ -49,7 +50,7 @@ class BackgroundWork {
 
   // Removes chunks on the calling thread, while the background thread may do the same. Returns when
   // all requested removals are done or have failed. The background thread tries a failed removal
-  // again every second, and so does each call of this function.
+  // again every second. Each call of this function also tries it again.
   void finish_removals() GM_EXCLUDES(mutex_);
 
   // Ends the background thread, then tries each remaining removal once. A removal that fails stays

@@ -20,11 +20,12 @@
 //     commit. That commit drops all changes. Later writes fail, and later commits have nothing to
 //     do. A read checks that the files document exists before it treats an absent chunk as a hole.
 //     Only holes that are known in memory still read as zeros.
-// F6. If other processes change the store too (Capabilities::exclusive), an open file without
-//     uncommitted changes continues with the content that they commit. If that content has another
-//     chunkSize, writes to the open file fail with FileDeleted from then on. If another process has
-//     committed content that this file has not adopted, our commit fails with FileChanged. Our
-//     uncommitted changes are then lost, and the store has the other process's whole content.
+// F6. If other processes change the store too (Capabilities::exclusive is false), an open file
+//     without uncommitted changes continues with the content that they commit. If that content has
+//     another chunkSize, writes to the open file fail with FileDeleted from then on. If another
+//     process has committed content that this file has not adopted, our commit fails with
+//     FileChanged. Our uncommitted changes are then lost, and the store has the other process's
+//     whole content.
 //
 // Thread-safe.
 #pragma once
@@ -44,7 +45,7 @@
 namespace gridmount::gridfs {
 
 // Bytes of a file, in the store's pages or in dirty chunks. The object keeps the bytes alive,
-// except a result of of().
+// except if ReadResult::of() has made it.
 class ReadResult {
  public:
   ReadResult() = default;
@@ -173,7 +174,7 @@ class FileTable {
 
   // Gives an open file the files document that the caller has just read. An open file without
   // uncommitted changes then continues with the document's content. Only for a store that other
-  // processes change (Capabilities::exclusive). Does nothing if the file is not open.
+  // processes change (Capabilities::exclusive is false). Does nothing if the file is not open.
   virtual void refresh(bson::View document) = 0;
 
   // Opens a file whose files document the caller has just inserted into `detached`. Nobody else may

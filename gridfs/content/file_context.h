@@ -2,7 +2,8 @@
 //
 // The locks of this directory, with the numbers of the table in ARCHITECTURE.md, chapter "Locks". A
 // thread that holds a lock may take only locks with higher numbers.
-// 5. OpenFiles::opening_: one thread at a time opens a file. Held while the files document is read.
+// 5. The locks OpenFiles::opening_: one thread at a time opens a file. Held while the files
+//    document is read.
 // 5. OpenFile::write_mutex_: one writer of a file at a time. Held while the writer waits for
 //    memory, reads the store, and commits in zero().
 // 6. The commit lock of a file (OpenFile::committing_, class CommitLock). This lock keeps the
@@ -14,7 +15,7 @@
 // 7. OpenFile::mutex_: the state of one file. Held for moments, while a snapshot is taken, and
 //    while the rest of a chunk is read from a short snapshot.
 // 9. OpenFiles::mutex_: the table of open files.
-// 10. The mutexes of Writeback, BackgroundWork, ChunkMemory, HashStream, HashThread and
+// 10. The mutexes of Writeback, BackgroundWork, ChunkMemory, ChunkCache, HashStream, HashThread and
 //     BackgroundThread.
 //
 // A thread that has a transaction (lock 8) may take 9 and 10, but must never take 5 to 7: the

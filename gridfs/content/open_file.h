@@ -44,8 +44,8 @@ namespace gridmount::gridfs {
 class OpenFile final : public File, public std::enable_shared_from_this<OpenFile> {
  public:
   // `stored` is the files document in the store. `is_new` is true if no other process has ever seen
-  // the document. The caller must hold OpenFiles::opening_, unless no other thread can know the
-  // file yet.
+  // the document. The caller must hold the file's lock of OpenFiles::opening_, unless no other
+  // thread can know the file yet.
   OpenFile(std::shared_ptr<FileContext> context, FilesDocument stored, bool is_new = false);
   ~OpenFile() override;
   OpenFile(const OpenFile&) = delete;
@@ -76,8 +76,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // Commits the uncommitted changes, without md5. If this fails, the next flush() fails with the
   // same error.
   Status commit_in_background() GM_EXCLUDES(mutex_);
-  // Commits the uncommitted changes and the file's md5. If only the md5 is missing, commits the md5
-  // if it is cheap to compute.
+  // Commits the uncommitted changes, and also the file's md5 if it is cheap to compute. Commits the
+  // md5 even if there are no other changes.
   Status commit_with_md5() GM_EXCLUDES(mutex_) { return commit(CommitKind::kFlush); }
   // Must be called when the files document has been moved to `detached` or back to `files`.
   void set_detached(bool detached) GM_EXCLUDES(mutex_);
@@ -342,8 +342,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // later.
   void reschedule_md5(bool has_own_date) GM_REQUIRES(mutex_);
   // Must be called when the transaction of a commit has failed. Makes the frozen chunks dirty
-  // again. If the file was deleted or another process has changed it, drops the frozen chunks
-  // instead.
+  // again, except FileCommit::unwritable, which it drops. If the file was deleted or another
+  // process has changed it, drops all dirty and frozen chunks instead.
   void undo(Prepared& prepared, const Error& error) GM_REQUIRES(mutex_);
   // Drops all uncommitted changes. Must be called when another process has changed the content: the
   // changes of this process can then no longer be committed.

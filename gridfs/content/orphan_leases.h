@@ -1,9 +1,9 @@
-// Protects the orphans that this process has open, which are files without a name, in a store that
-// other processes use too. Each orphan in `detached` has a lease: the time at which its owner last
-// renewed it. This class renews the leases of open files, and an UploadStream renews its own. Every
-// process that is ready to change the bucket removes the orphans whose lease is older than
-// kOrphanLease (Bucket::reclaim_expired()). Each process takes the time from the clock of its own
-// machine. So the clocks must agree to within some hours.
+// Protects the open orphans of this process (files without a name) in a store that other processes
+// use too. Each orphan in `detached` has a lease: the time at which its owner last renewed it. This
+// class renews the leases of open files, and an UploadStream renews its own. Every process that is
+// ready to change the bucket removes the orphans whose lease is older than kOrphanLease
+// (Bucket::reclaim_expired()). Each process takes the time from the clock of its own machine. So
+// the clocks must agree to within some hours.
 //
 // Thread-safe.
 #pragma once

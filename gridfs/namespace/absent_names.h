@@ -59,8 +59,8 @@ class AbsentNames {
   struct Wanted {
     bool version = false;  // the directory's version, before the name is looked for
     bool names = false;    // all names in the directory, at most kNamesMax
-    // With these two, note() and note_names() find out whether the directory's names have changed
-    // meanwhile. If so, they do nothing.
+    // With the fields below, note() and note_names() find out whether the directory's names have
+    // changed meanwhile. In that case the two functions do nothing.
     uint64_t forgotten = 0;
     uint64_t changes = 0;
   };

@@ -1,5 +1,5 @@
-// Counts the changes that others than the mount's namespaces make in the buckets of a database.
-// Caches of a namespace compare the counts, and so notice when what they keep may be out of date.
+// Counts the changes in the buckets of a database that the mount's namespaces do not make. The
+// caches of a namespace compare the counts to notice that their entries may be out of date.
 //
 // Each function that changes a count must be called with an open transaction of the store that
 // makes the change, before the transaction commits. So a later transaction finds every earlier

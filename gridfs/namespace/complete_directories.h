@@ -33,8 +33,8 @@ namespace gridmount::gridfs {
 
 class CompleteDirectories {
  public:
-  // The maximum number of directories and names in the cache. Beyond it the cache is emptied. They
-  // take about 5 MiB.
+  // The maximum number of directories and names in the cache, which take about 5 MiB. Before it
+  // exceeds this number, the cache is emptied.
   static constexpr size_t kNamesMax = 100'000;
 
   // If `others` is null, nothing is known of the names that others make, and the cache stays empty.
