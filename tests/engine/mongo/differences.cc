@@ -11,6 +11,7 @@ struct Difference {
   std::string_view reason;
 };
 
+constexpr std::string_view kProfile = "the server alone writes to system.profile";
 constexpr Difference kOfBothServers[] = {
     {"Covered_PipelinesGiveWhatDocumentsGive",
      "the server answers a whole pipeline as a query, whose plan has no stages"},
@@ -28,7 +29,8 @@ constexpr Difference kOfBothServers[] = {
      "a COLLSCAN of MongoDB 6.0 counts one work more, which opens its cursor"},
     {"Insert_NestedTooDeep_IsRefused",
      "the server takes one level more than the 180 that its message names"},
-    {"Profiler_RecordsWhatItsLevelSays", "the server alone writes to system.profile"},
+    {"Profiler_RecordThatCannotBeWritten_CostsNoOther", kProfile},
+    {"Profiler_RecordsWhatItsLevelSays", kProfile},
     {"SystemCollections_ShowTheCatalog",
      "servers since 3.0 have no system.namespaces and system.indexes"},
     {"Validate_CountsAndJudges",
@@ -42,6 +44,7 @@ constexpr Difference kOfReplicaSets[] = {
     {"Capped_DocumentsMayGrow_AndTheNewestStays", kCapped},
     {"Capped_KeepsTheNewestByNumber", kCapped},
     {"Capped_KeepsTheNewestBySize", kCapped},
+    {"ConvertToCapped_KeepsTheNewestEvenIfItDoesNotFit", kCapped},
     {"Modify_ChangesIndexesAndLimits", kCapped},
     {"Tailable_TakesTheNaturalOrderAlone", kCapped},
     {"Tailable_WaitsForDocuments", kCapped},
@@ -50,7 +53,8 @@ constexpr Difference kOfReplicaSets[] = {
 constexpr Difference kOfOurServer[] = {
     {"Create_Existing_IsNamespaceExists",
      "as a server of version 7.0 it succeeds if the options are the same"},
-    {"Profiler_RecordsWhatItsLevelSays", "the server alone writes to system.profile"},
+    {"Profiler_RecordThatCannotBeWritten_CostsNoOther", kProfile},
+    {"Profiler_RecordsWhatItsLevelSays", kProfile},
     {"Unsupported_Options_AreRefused", "the server refuses some of them as CommandNotSupported"},
 };
 
