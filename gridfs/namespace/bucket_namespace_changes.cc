@@ -32,6 +32,14 @@ PosixFields posix_of(uint32_t mode, const Creator& creator) {
   return posix;
 }
 
+// Returns the times that a change of names gives its directory.
+PosixFields times_of_change() {
+  PosixFields times;
+  times.mtime = file_time_now();
+  times.ctime = times.mtime;
+  return times;
+}
+
 // Returns true if only the size changes, with the times that change with it.
 bool is_size_alone(const AttributeChanges& changes) {
   return changes.size && !changes.permissions && !changes.uid && !changes.gid && !changes.atime;
@@ -111,17 +119,12 @@ Status BucketNamespace::change_directory(Transaction& transaction, std::string_v
 }
 
 Status BucketNamespace::touch(Transaction& transaction, std::string_view directory) {
-  PosixFields times;
-  times.mtime = file_time_now();
-  times.ctime = times.mtime;
-  return change_directory(transaction, directory, times);
+  return change_directory(transaction, directory, times_of_change());
 }
 
 Status BucketNamespace::touch(Transaction& transaction, std::string_view directory, Found& found) {
   if (found.touched || has_present_times(found)) return {};
-  PosixFields times;
-  times.mtime = file_time_now();
-  times.ctime = times.mtime;
+  const PosixFields times = times_of_change();
   GM_TRY(change_directory(transaction, directory, times));
   merge_posix_fields(found.directory.posix, times);
   return {};
@@ -161,9 +164,7 @@ Result<BucketNamespace::Found> BucketNamespace::find_to_change(Transaction& tran
   // Without transactions, the directory must not change before it is certain that the operation
   // succeeds.
   if (can.transactions && (directory.empty() || can_be_directory(directory))) {
-    PosixFields times;
-    times.mtime = file_time_now();
-    times.ctime = times.mtime;
+    const PosixFields times = times_of_change();
     GM_ASSIGN(std::optional<DirectoryDocument> document,
               directories_.find_and_update(transaction, directory, times));
     if (document) {
