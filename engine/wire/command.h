@@ -35,7 +35,7 @@ enum class OperationKind { kCommand, kQuery, kInsert, kUpdate, kRemove, kGetMore
 
 struct Command {
   // The resource of `actions`: the collection that the command's first field names, the request's
-  // database, or the cluster.
+  // database, or the cluster. kNothing: the command needs no privileges.
   enum class Scope { kNothing, kCollection, kDatabase, kCluster };
 
   std::string_view name;

@@ -21,6 +21,7 @@ class Counters {
  public:
   Counters();
 
+  // `command` must be an element of all_commands(), not a copy.
   void record_command(const Command& command, bool failed);
   // Adds to the counter of this kind. For a write command, `operations` is the number of its
   // statements.

@@ -1,6 +1,6 @@
-// The arguments that every command accepts: session, read and write concern, time limit, API
-// version. They have the same meaning as on a standalone server, which is not a member of a replica
-// set.
+// The generic arguments, which many commands accept: session, read and write concern, time limit,
+// API version. They have the same meaning as on a standalone server, which is not a member of a
+// replica set.
 // Source: MongoDB 7.0, src/mongo/idl/generic_argument.idl; MongoDB manual, "Read Concern", "Write
 // Concern", "Stable API".
 //
@@ -35,7 +35,8 @@ struct GenericArguments {
   bool api_strict = false;
 };
 
-// Says which of these arguments a command accepts.
+// Says which of these arguments a command accepts. Every command accepts a session, a
+// time limit and a comment.
 struct GenericRules {
   bool read_concern = false;  // true: accepts "local", "available" and "majority"; false: only
                               // "local"

@@ -18,7 +18,8 @@
 namespace gridmount::wire {
 
 // Documents outside the body (a section of kind 1), such as `documents` of insert, `updates` of
-// update and `deletes` of delete. A sequence replaces an array field with this name in the body.
+// update and `deletes` of delete. A sequence stands for an array field with this name. The body
+// must not have this field too.
 struct Sequence {
   std::string_view name;
   std::vector<bson::View> documents;
@@ -43,9 +44,9 @@ struct Request {
   bson::View body;            // the first field names the command
   std::string_view database;  // `$db`, or the database of the legacy namespace "db.$cmd"
   std::vector<Sequence> sequences;
-  // True for OP_QUERY, OP_GET_MORE and OP_KILL_CURSORS on cursors. Their replies must say how many
-  // documents earlier replies had (`cursor.startingFrom`), and they may kill cursors of any
-  // collection.
+  // True for OP_QUERY, OP_GET_MORE and OP_KILL_CURSORS on cursors. Replies to such requests must
+  // say how many documents earlier replies had (`cursor.startingFrom`). Such requests may kill
+  // cursors of any collection.
   bool is_legacy_cursor = false;
   ReplyRoom* room = nullptr;  // null: no limit
 

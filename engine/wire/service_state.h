@@ -44,7 +44,8 @@ struct ClientCursor : cursors::CursorNote {
   bool await_data = false;
   int64_t returned = 0;  // the number of documents so far; only the getMore that has set being_read
                          // uses it
-  bson::Document command;  // the command that created the cursor, for currentOp
+  // The command that created the cursor, for currentOp. Empty if the command is large.
+  bson::Document command;
   // The rest of the maxTimeMS of the command that created the cursor. Negative: no limit.
   std::atomic<int64_t> microseconds_left{-1};
   // The time until which a getMore that has found nothing waits; min() if none waits.

@@ -83,7 +83,8 @@ struct FilesDocument {
   bson::Value id;
   int64_t length = 0;
   int32_t chunk_bytes = kDefaultChunkBytes;
-  // True if the document's chunkSize is larger than a chunk can be. The first chunk then has all
+  // True if the document's chunkSize is above kMaxStoredChunkBytes, or if it is above
+  // max_chunk_bytes() and all content fits into a chunk of that size. The first chunk then has all
   // content, and `chunk_bytes` is a size that a chunk can have. A commit that changes the content
   // writes `chunk_bytes` into the document.
   bool chunk_size_is_too_large = false;

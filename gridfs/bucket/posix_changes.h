@@ -2,7 +2,8 @@
 // control list overlap.
 //
 // `now` must have the present fields of the node, and its `mode` must be set. with_xattr() and
-// without_xattr() return the fields to change, including ctime, or no fields if nothing changes.
+// without_xattr() return the fields to change, including ctime. without_xattr() returns no fields
+// for an access control list that does not exist.
 //
 // Pure functions except for the current time, so thread-safe.
 #pragma once

@@ -319,8 +319,9 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // The part of commit() under the commit lock. If this function throws, the caller must call
   // undo() with `prepared`.
   Status commit_prepared(CommitKind kind, Prepared& prepared) GM_EXCLUDES(mutex_);
-  // Returns the uploadDate of the next commit of content. This date is later than the uploadDate of
-  // each earlier commit. So (_id, uploadDate) identifies one content.
+  // Returns the uploadDate for the next commit of content. This date is later than the uploadDate
+  // of each earlier commit, so that (_id, uploadDate) identifies one content. But write_commit()
+  // may keep the old date if the file is an earlier revision (keep_revision_order()).
   bson::Date next_upload_date() const GM_REQUIRES(mutex_) {
     return std::max(bson::Date::now(), bson::Date{stored_.upload_date.milliseconds + 1});
   }

@@ -59,10 +59,10 @@ class OpenFiles {
     std::weak_ptr<OpenFile> reference;
   };
   // A file that a transaction has removed. after_commit() makes the removal effective. If a
-  // transaction is rolled back, its entries stay until this thread's next removal, or until its
-  // next after_commit() if the next transaction has the same address. For a file that is not open
-  // they do no harm: reclaiming a file that is not in `detached` does nothing, and open() checks
-  // the store again.
+  // transaction is rolled back, its entries stay until the thread calls remove() for a transaction
+  // with another address, or until the thread's next after_commit(), which treats them like other
+  // entries. For a file that is not open, such an entry does no harm: reclaiming a file that is not
+  // in `detached` does nothing, and open() checks the store again.
   struct FileRemoval {
     bson::Value id;
     bool detached = false;

@@ -5,7 +5,8 @@
 // Each cached absence has the version that the directory had when the name was looked for. Every
 // mount that makes a name changes the directory's document in the same transaction. So as long as
 // the directory has that version, no mount has made the name. A driver does not change the version,
-// so an absence is used only for a short time, or until a change stream reports a change.
+// so an absence is used only for a short time, and no longer after a change stream has reported a
+// change.
 //
 // Thread-safe.
 #pragma once

@@ -6,8 +6,9 @@
 // after the first change, or earlier if there are many changes. close() writes the rest. A kill of
 // the process loses the changes that are not written yet. Directories that are only implied keep no
 // atime, because they have no document. The atime of a file whose document does not accept POSIX
-// fields (posix_place.h) is never written. A recorded atime waits to be written, or belongs to an
-// open file. While 65,536 atimes are recorded, reads change no atime.
+// fields (posix_place.h) is never written. An atime stays recorded in memory until it is written.
+// The atime of an open file stays recorded until the file has been closed. While 65,536 atimes are
+// recorded, reads change no atime.
 //
 // Thread-safe.
 #pragma once

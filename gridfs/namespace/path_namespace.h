@@ -184,9 +184,9 @@ enum class RenameMode {
 class PathNamespace {
  public:
   // Opens the namespace. Unless read-only, reclaims the orphans that a killed process has left. If
-  // others change the store too (Capabilities::exclusive), writes nothing: the first change
-  // prepares the bucket, and orphans have leases (orphan_leases.h). Each operation is then repeated
-  // after transient errors (retry.h). `store` must outlive the namespace.
+  // others change the store too (Capabilities::exclusive is false), writes nothing: the first
+  // change prepares the bucket, and orphans have leases (orphan_leases.h). Each operation is then
+  // repeated after transient errors (retry.h). `store` must outlive the namespace.
   static Result<std::unique_ptr<PathNamespace>> open(engine::Store& store,
                                                      std::shared_ptr<engine::Database> database,
                                                      const BucketOptions& bucket,

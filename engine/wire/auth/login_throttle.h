@@ -34,6 +34,8 @@ class LoginThrottle {
   // and forgive one each minute.
   static constexpr FailureTable::Rules kOfOne{.free_failures = 50,
                                               .one_forgiven_each = std::chrono::minutes(1)};
+  // The maximum number of pairs of user and host that are remembered because the user has logged in
+  // from the host. Beyond it, the pair with the oldest log-in is forgotten.
   static constexpr size_t kTrustedMax = 10'000;
 
   struct Attempt {

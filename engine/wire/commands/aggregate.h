@@ -15,7 +15,7 @@ struct AggregateCommand {
   // replaced by a stage $documents with its result.
   bson::Document pipeline;
   bool explain = false;
-  bool writes = false;               // ends with $out or $merge
+  bool writes = false;               // has $out or $merge, wherever it is in the pipeline
   engine::AggregateOptions options;  // read() sets only `hint`, `bypass_validation` and `collation`
   bson::Document variables;          // `let`
   CursorRequest cursor;

@@ -12,6 +12,8 @@ namespace gridmount::wire {
 // Fails with FailedToParse if the explained aggregate has a write concern.
 Status refuse_write_concern(bson::View aggregate);
 
+// Returns the plan of the pipeline, without the fields of append_explain_footer(). Uses only `ns`
+// and `pipeline` of `aggregate`: `options` takes the place of its options and variables.
 Result<bson::Document> explain_aggregate(Call& call, const AggregateCommand& aggregate,
                                          const engine::AggregateOptions& options,
                                          engine::Verbosity verbosity);

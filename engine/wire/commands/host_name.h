@@ -1,4 +1,4 @@
-// Returns the name of the machine and the port on which the server listens.
+// The name of the machine, and the port on which the server listens.
 //
 // Thread-safe.
 #pragma once
@@ -10,6 +10,7 @@
 
 namespace gridmount::wire {
 
+// Returns the name of the machine, or "localhost" if the system does not tell it.
 std::string host_name();
 
 // Returns the TCP port, or 0 if there is no server or it listens only on its Unix socket.

@@ -48,8 +48,9 @@ struct WriteBatch {
   std::function<bson::Document(const StatementResult& result)> counts;
 };
 
+// Each element of `upserted` and `errors` begins with the index of its statement.
 struct BatchResult {
-  int64_t matched = 0;
+  int64_t matched = 0;  // as in StatementResult, and the upserted documents too
   int64_t modified = 0;
   std::vector<std::pair<size_t, bson::Value>> upserted;
   std::vector<std::pair<size_t, Error>> errors;
@@ -74,8 +75,9 @@ Status check_batch_size(size_t statements);
 // earlier statements may stay committed.
 Result<BatchResult> run_batch(Call& call, const WriteBatch& batch);
 
-// Appends n, for updates also upserted and nModified, writeErrors and writeConcernError. For an
-// unacknowledged write, appends only n, and for updates nModified, with the value 0.
+// Appends n, writeErrors and writeConcernError, and for updates also upserted and nModified. Leaves
+// out upserted and the errors if there are none. For an unacknowledged write, appends only n, and
+// for updates nModified, with the value 0.
 void append_batch_result(const Call& call, bson::Builder& reply, const BatchResult& result,
                          bool is_update);
 

@@ -24,8 +24,9 @@ bson::Document error_document(const Error& error, std::string_view code_name = {
 class Reply {
  public:
   Reply() = default;  // empty
-  // If the document is too large for a message of kMessageBytesMax bytes, the reply is the error
-  // BSONObjectTooLarge instead.
+  // `request_id` is the reply's own requestID; form.response_to names the request. If the document
+  // is too large for a message of kMessageBytesMax bytes, the reply is the error BSONObjectTooLarge
+  // instead.
   Reply(const ReplyForm& form, bson::Document document, int32_t request_id);
 
   size_t size() const { return head_bytes_ + body_.size() + tail_bytes_ + whole_.size(); }

@@ -45,8 +45,8 @@ class MemoryBudget {
   // Adds `bytes` to the reservation. Returns true if the reservation gets the bytes without
   // waiting. Otherwise puts the reservation into the queue, and returns false. When the reservation
   // gets the bytes, `granted` is called: by this thread before acquire() returns, or later by
-  // another thread that uses the budget. Until this call, the reservation must not be used. If the
-  // budget is used up, a request for zero bytes waits too.
+  // another thread that uses the budget. Until this call, the reservation must be neither used nor
+  // destroyed. If the budget is used up, a request for zero bytes waits too.
   bool acquire(Reservation& reservation, size_t bytes, std::function<void()> granted);
   // Like acquire(), but blocks the thread until the reservation has the bytes. If this takes longer
   // than `patience`, adds nothing and returns false.
@@ -59,6 +59,8 @@ class MemoryBudget {
   // Sets the size of the reservation to `bytes`, without waiting and without a limit. If the
   // reservation has more bytes, releases the surplus.
   void settle(Reservation& reservation, size_t bytes);
+  // Releases all bytes of the reservation. Must be called before a reservation with bytes is
+  // destroyed.
   void release(Reservation& reservation);
 
   // Returns true if a reservation waits. Then the server waits for a shorter time before it ends

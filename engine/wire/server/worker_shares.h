@@ -47,7 +47,8 @@ class WorkerShares {
   // `account` is.
   bool acquire(Turn& turn, Kind kind, std::string account, std::function<void()> granted)
       GM_EXCLUDES(mutex_);
-  // Releases the turn. Does nothing if the turn is not held.
+  // Releases the turn. Does nothing if the turn is not held. Must be called before a held turn is
+  // destroyed.
   void release(Turn& turn) GM_EXCLUDES(mutex_);
 
   // Gives all waiting turns, and makes all later calls of acquire() return true.
