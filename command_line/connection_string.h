@@ -26,9 +26,10 @@ std::string percent_encoded(std::string_view text);
 // Returns the URI of a server that listens on a Unix socket.
 std::string uri_of_socket(std::string_view path);
 
-// Returns the part "user:password" of the URI, which may be all text up to the last '@' before the
-// options: a '/' or '?' in a password must be escaped, but a password must stay secret even if its
-// user forgets this. Returns an empty view if there is no such part.
+// Returns the part "user:password" of the URI: the text between "//" and the last '@' before the
+// options. A '/' or '?' in a password must be escaped. If the user forgets this, the part still has
+// the whole password, because the password must stay secret. Returns an empty view if there is no
+// such part.
 std::string_view user_and_password(std::string_view uri);
 
 // Returns the URI without its user, its password and its options, for logs and for the list of

@@ -1,7 +1,7 @@
 // The exit statuses of all programs in one table, so that a script can tell failures apart without
 // reading messages. The numbers are part of the commands' interface, and the meaning of a number
 // never changes. gridfiles uses only the first two: like mongofiles, it exits with 1 for every
-// failure.
+// failure, except for an invalid --verbose (kInvalidVerbosityStatus in tools/gridfiles/options.h).
 //
 // Thread-safety: a pure function.
 #pragma once

@@ -11,8 +11,9 @@ namespace gridmount::fuse {
 
 // The kernel named a node that is no longer in the table.
 inline constexpr ErrorCode kStaleNode{110001};
-inline constexpr ErrorCode kNotPermitted{110002};  // this kind of object does not allow it
-inline constexpr ErrorCode kBusy{110003};          // files are open
+// The node is of a kind that does not allow the operation.
+inline constexpr ErrorCode kNotPermitted{110002};
+inline constexpr ErrorCode kBusy{110003};  // files are open
 // Flags or names that the call does not accept.
 inline constexpr ErrorCode kInvalidArgument{110004};
 inline constexpr ErrorCode kOutOfMemory{110005};

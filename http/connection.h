@@ -1,14 +1,15 @@
-// One connection of a client: reads requests and sends the replies of a handler, one after the
-// other.
+// One connection of a client: reads requests and sends the replies of a RequestHandler, one after
+// the other.
 //
-// The handler of the pending read or write, or the pending work on a thread for changes, keeps the
-// object alive. Each read and write has a time limit: one of HttpLimits, or kDrainPatience
-// (connection.cc) for all reads after the last reply. So a client that stops sending or receiving
-// loses its connection. All handlers run on the strand of the socket, one at a time.
+// The completion handler of the pending read or write, or the pending work on a thread for changes,
+// keeps the object alive. Each read and write has a time limit: one of HttpLimits, or
+// kDrainPatience (connection.cc) for all reads after the last reply. So a client that stops sending
+// or receiving loses its connection. All completion handlers run on the strand of the socket, one
+// at a time.
 //
 // start() must be called once, on any thread. Everything else runs on the strand, except that a
-// thread for changes calls the handler and the BodyReceiver of a change. Meanwhile nothing of this
-// connection runs on the strand.
+// thread for changes calls the RequestHandler and the BodyReceiver of a change. Meanwhile nothing
+// of this connection runs on the strand.
 #pragma once
 
 #include <atomic>

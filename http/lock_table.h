@@ -1,8 +1,8 @@
 // The locks of WebDAV. Source: RFC 4918, chapters 6 and 7.
 //
 // The locks bind only clients of HTTP. Programs in a mount and drivers neither see nor obey them.
-// The table is in memory, so all locks end with the program. In this header, a path names a file or
-// directory: it is the name of the bucket, a slash, and Place::path (lock_path()).
+// The table is in memory, so all locks end with the program. In this header, a path consists of the
+// name of the bucket, a slash, and Place::path (lock_path()). It names a file or directory.
 //
 // A thread must have a transaction of the store while it adds a lock. A thread that changes a path
 // must check the locks in the transaction of the change. So no change that was checked without the

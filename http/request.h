@@ -35,7 +35,7 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> fields;
 
   bool has_body = false;
-  std::optional<uint64_t> body_bytes;  // unset: unknown, or there is no body
+  std::optional<uint64_t> body_bytes;  // Content-Length; unset if the request does not have it
 
   // Returns true if the request asks for content.
   bool is_read() const { return method == Method::kGet || method == Method::kHead; }

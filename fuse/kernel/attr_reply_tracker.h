@@ -21,8 +21,8 @@ namespace gridmount::fuse {
 
 class AttrReplyTracker {
  public:
-  // Must be called after a directory's attributes were read to answer a request of that thread, and
-  // for a request of the attributes alone (getattr) also before they are read.
+  // Must be called after a directory's attributes were read for the reply to a request of `thread`.
+  // For a request of the attributes alone (getattr), must also be called before they are read.
   void sent(uint64_t directory, pid_t thread) {
     Slot& slot = slot_of(directory);
     const MutexLock lock(slot.mutex);

@@ -9,8 +9,9 @@
 //
 //  R1. At most one thread, the owner, has the turn. The owner reads, or is away with the request
 //      that it has read. The owner keeps the turn while it is away, so that the same thread reads
-//      the next request. Exceptions: the owner gives up the turn when it leaves if the next request
-//      is already there and its own request is not quick, and while the threads read in parallel.
+//      the next request. There are two exceptions. If the next request is already there when the
+//      owner leaves, and the owner's request is not quick, the owner gives up the turn. While the
+//      threads read in parallel (R3), an owner that leaves gives up the turn too.
 //  R2. A thread that waits for the turn gets the turn when no thread has it, or when the owner has
 //      been away for kAwayMax. One of the waiting threads, the standby, checks this at least every
 //      kStandbySleep. The standby sleeps without a limit only while the owner reads and nothing has

@@ -35,7 +35,8 @@ class DirectoryHandle {
   // that the mount shows (escaped). For a removed directory, `names` is empty.
   DirectoryHandle(uint64_t ino, std::vector<std::string> names);
   // Makes a handle that lists a directory of a bucket. The handle keeps the namespace alive,
-  // because the stream uses it even after the bucket was removed.
+  // because the stream uses it even after the bucket was removed. Fails as PathNamespace::list()
+  // does.
   static Result<std::unique_ptr<DirectoryHandle>> open(uint64_t ino,
                                                        std::shared_ptr<MountedBucket> bucket,
                                                        std::shared_ptr<gridfs::PathNamespace> paths,

@@ -7,12 +7,12 @@
 // root.
 //
 // Locks, outermost first:
-// 1. The tree lock. Operations that use a path or a bucket hold the lock shared. Operations that
-//    change the path of directories (rename), create, remove or rename a bucket, or give a file's
-//    content another files document hold the lock exclusively. Operations hold the lock during the
-//    store's work, because a path must not change between its construction from the table and its
-//    use. The rename of a directory may take long, so it holds the lock exclusively only before and
-//    after the store's work (directory_moves.h).
+// 1. The tree lock. An operation that uses a path or a bucket holds the lock shared. An operation
+//    holds the lock exclusively if it changes the paths of directories (rename), if it creates,
+//    removes or renames a bucket, or if it makes a node continue with another files document
+//    (revisions). Operations hold the lock during the store's work, because a path must not change
+//    between its construction from the table and its use. The rename of a directory may take long,
+//    so it holds the lock exclusively only before and after the store's work (directory_moves.h).
 // 2. DirectoryHandle::mutex().
 // 3. The mutexes of Buckets and of a MountedBucket.
 // 4. unlinked_mutex_.
@@ -194,7 +194,7 @@ class FileSystem {
   // --- Extended attributes. Functions that take a name fail with kNotSupported for an xattr
   // namespace that is not stored, and with kInvalidArgument for a name such as "user.". getxattr()
   // and removexattr() fail with NoSuchXattr if there is no such attribute. setxattr() fails as
-  // set_xattr() (gridfs/bucket/xattrs.h) does.
+  // with_xattr() (gridfs/bucket/posix_changes.h) does.
   Result<std::string> getxattr(uint64_t ino, std::string_view name);
   Result<std::vector<std::string>> listxattr(uint64_t ino);
   // If a process that is not in the file's group sets an access control list, setxattr() also
@@ -219,8 +219,9 @@ class FileSystem {
   void release(FileHandle* file);
   // Must be called when a process closes one of the handle's file descriptors (kByOne), and when
   // the last of them is closed (kByAll). The kernel does not report reads from its cache, so the
-  // close of a handle that was open only for reading counts as a read. Returns true if the file's
-  // atime has changed, and so the attributes in the kernel's cache are wrong.
+  // close of a handle that was open only for reading counts as a read. If needs_every_read() is
+  // true, the kernel reports all reads, and the close counts only if there was a read. Returns true
+  // if the file's atime has changed, and so the attributes in the kernel's cache are wrong.
   enum class Closing { kByOne, kByAll };
   bool record_close(FileHandle& file, Closing closing);
   // The result keeps the bytes alive. `file` must outlive the result.

@@ -153,8 +153,8 @@ class InodeTable {
   // Returns the buckets in the table, each with the ino of its root.
   std::vector<std::pair<uint64_t, std::shared_ptr<MountedBucket>>> buckets() const;
 
-  // Stores the content of an open file, for requests that come without a handle. Holds only a weak
-  // reference.
+  // Records the gridfs::File of an open file, for requests that come without a handle. Holds only a
+  // weak reference to it.
   void set_open_file(uint64_t ino, const std::shared_ptr<gridfs::File>& file);
 
   // Makes the file's node continue with another files document. If the file was renewed and looked

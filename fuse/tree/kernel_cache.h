@@ -29,9 +29,10 @@ class KernelCache {
   // its working directory cannot find out the path of the directory until somebody looks the name
   // up.
   virtual void invalidate_entry(uint64_t parent, const std::string& name) = 0;
-  // Makes the kernel look a name up before it uses it again. If the name still leads to the same
-  // node, everything below the name stays in the cache, and processes whose working directory it is
-  // notice nothing. Before Linux 6.2, this function does the same as invalidate_entry().
+  // Makes the kernel look a name up before the kernel uses the name again. If the name still leads
+  // to the same node, everything below the name stays in the cache, and processes that have this
+  // node as their working directory notice nothing. Before Linux 6.2, this function does the same
+  // as invalidate_entry().
   virtual void expire_entry(uint64_t parent, const std::string& name) = 0;
 };
 

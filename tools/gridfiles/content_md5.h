@@ -1,4 +1,5 @@
-// Computes the MD5 of files' contents. `gridfiles sync --checksum` compares them.
+// Computes the MD5 of files' contents. With --checksum, the commands sync_put and sync_get compare
+// these digests.
 //
 // Thread-safe if each call has its own file or stream.
 #pragma once

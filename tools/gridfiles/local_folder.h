@@ -1,4 +1,4 @@
-// The files of a local folder, for put --recursive and sync.
+// The files of a local folder, for `put --recursive`, sync_put and sync_get.
 //
 // Thread-safe: a function without state.
 #pragma once

@@ -50,7 +50,8 @@ struct Options {
   std::string write_concern_text;
   WriteConcern write_concern;  // write_concern_text, parsed
 
-  // These options are gridfiles' own, not mongofiles'.
+  // These options are gridfiles' own, not mongofiles'. "sync" means the commands sync_put and
+  // sync_get.
   bool json = false;                     // print documents instead of lines
   std::optional<bson::Document> filter;  // only files documents that match `filter`
   std::optional<bson::Document> sort;

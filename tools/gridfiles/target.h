@@ -23,10 +23,10 @@ struct Target {
 // The document must have an _id.
 Target target_of(bson::View files_document);
 
-// Returns the file with the _id that is written on the command line. Fails with FileNotFound and
-// "no such file with _id: `ID`" if there is none, and with the errors of parse_file_id(),
-// check_traversal() and the store. So delete_id, too, needs --allowUnsafeTraversal for a name that
-// leads out of the current folder.
+// Returns the file with the _id that is written on the command line. If there is none, fails with
+// FileNotFound and the message "no such file with _id: `ID`". Also fails with the errors of
+// parse_file_id(), check_traversal() and the store. So delete_id, too, needs --allowUnsafeTraversal
+// for a name that leads out of the current folder.
 Result<Target> find_target_by_id(const CommandContext& context, const std::string& id_text);
 
 // Fails with IllegalOperation for a name that leads out of the current folder, or only warns with

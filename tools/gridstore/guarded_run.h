@@ -1,6 +1,6 @@
-// Runs work on a store that may be damaged in a child process. A damaged page may make LMDB fail
-// one of its own assertions or read outside the file. Such a crash ends only the child, and the
-// program can report what was being read.
+// Runs work in a child process, because the store that the work reads may be damaged. A damaged
+// page may make LMDB fail one of its own assertions or read outside the file. Such a crash ends
+// only the child, and the program can report what was being read.
 //
 // Not thread-safe: must be used before the process has started a thread.
 #pragma once
@@ -24,8 +24,9 @@ class Whereabouts {
 // Runs `work` in a child, and returns after_flush() of the result. If the child crashes, calls
 // `crashed` in this process with the name of the signal and the last place, and returns the result
 // of `crashed`. Prints a message on stderr and returns kFailure if no child can be started, or if
-// somebody else ends it with a signal. If this process is killed, the child is killed too. Must be
-// called before the process has started a thread. While `work` runs, stdout is line-buffered.
+// somebody else ends the child with a signal. If this process is killed, the child is killed too.
+// Must be called before the process has started a thread. While `work` runs, stdout is
+// line-buffered.
 ExitStatus run_guarded(
     const std::function<ExitStatus(Whereabouts&)>& work,
     const std::function<ExitStatus(const std::string& signal, const std::string& place)>& crashed);

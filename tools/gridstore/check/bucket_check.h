@@ -22,8 +22,8 @@ namespace gridmount::tools {
 // Returns the names of all buckets, including buckets of which only some collections are left.
 Result<std::set<std::string>> buckets_of(engine::Database& database, engine::Snapshot& snapshot);
 // Returns the names of the buckets that a check or a repair examines. In a store that others use
-// (Capabilities::exclusive), these are only buckets with both a collection of files and one of
-// chunks, because a single such collection may belong to another application.
+// (Capabilities::exclusive is false), these are only buckets with both a collection of files and
+// one of chunks, because a single such collection may belong to another application.
 Result<std::set<std::string>> buckets_to_check(engine::Store& store, engine::Database& database,
                                                engine::Snapshot& snapshot);
 
@@ -36,9 +36,9 @@ bool is_damage(const Error& error);
 // of the chunks is missing, this is a finding, and the chunks are sorted in memory. If there are
 // too many chunks for that, the content is reported as not checked. While the store is `in_use`,
 // chunks without a file that were made in the last 24 hours may belong to an upload that has not
-// ended, so they are only a notice. If others change the store meanwhile
-// (Capabilities::stable_snapshots), each problem is checked twice (recheck.h). Fails for errors of
-// reading that do not concern a single document.
+// ended, so they are only a notice. If the snapshot shows changes by others
+// (Capabilities::stable_snapshots is false), each problem is checked twice (recheck.h). Fails for
+// errors of reading that do not concern a single document.
 Status check_bucket(engine::Store& store, engine::Snapshot& snapshot,
                     const std::shared_ptr<engine::Database>& database, const std::string& bucket,
                     bool in_use, Findings& findings);

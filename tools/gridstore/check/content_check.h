@@ -22,8 +22,10 @@ struct CheckOptions {
   std::string database;  // checks the GridFS content of this database only; empty: of all databases
   bool json = false;
   bool repair = false;
+  // The folder for the data that a repair removes (keep_folder.h). If empty, the repair chooses a
+  // name.
   std::filesystem::path keep;
-  int64_t grace_seconds = 3600;
+  int64_t grace_seconds = 3600;  // a repair leaves younger chunks without a file
 };
 
 Findings::Format format_of(const CheckOptions& options);

@@ -1,7 +1,7 @@
 // Rechecks files and documents that a check has found damaged, in a store whose snapshots show
-// changes by others (Capabilities::stable_snapshots). A sound file may look damaged if somebody
-// changes it during the check. So in such a store, a check reports only damage that a recheck
-// confirms.
+// changes by others (Capabilities::stable_snapshots is false). A sound file may look damaged if
+// somebody changes it during the check. So in such a store, a check reports only damage that a
+// recheck confirms.
 //
 // Thread-safety: functions without state. Each thread needs a Snapshot of its own.
 #pragma once

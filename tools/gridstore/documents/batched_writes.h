@@ -36,9 +36,9 @@ class BatchedWrites {
     // transaction was not committed.
     std::function<Status(engine::Transaction&, Tag, bson::View)> write;
     // If set, is called instead of `write`. Gets consecutive documents, and the tag of the first
-    // one. The tags of all of them must satisfy `are_together` with this tag. Must write the
-    // documents in their order, and set `written` to the number of documents that it has written,
-    // also after an error. After a success, the number may be less than the number of the
+    // one. For this tag and the tag of each of the documents, `are_together` returns true. Must
+    // write the documents in their order, and set `written` to the number of documents that it has
+    // written, also after an error. After a success, the number may be less than the number of the
     // documents, but not 0: `write_all` is called again for the other documents. An error is about
     // the first document that was not written.
     std::function<Status(engine::Transaction&, Tag, std::span<const bson::View>, size_t& written)>

@@ -39,9 +39,10 @@ class NamespaceMatcher {
 // Renames namespaces.
 class NamespaceRenamer {
  public:
-  // Fails with BadValue if the lists have different lengths, if the asterisks or the variables of a
-  // pair do not correspond, if a variable occurs twice in `from`, or if a pattern with variables
-  // has an odd number of dollar signs.
+  // Fails with BadValue if the lists have different lengths, if the patterns of a pair have
+  // different numbers of asterisks and no variables, if `to` has a variable that `from` does not
+  // have, if a variable occurs twice in `from`, or if a pattern with variables has an odd number of
+  // dollar signs.
   static Result<NamespaceRenamer> parse(std::span<const std::string> from,
                                         std::span<const std::string> to);
   // Applies the last pair that matches. Returns the name unchanged if no pair matches.
