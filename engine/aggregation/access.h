@@ -29,7 +29,8 @@ class Access {
   // pipeline must fail.
   virtual Status may_read(const engine::Namespace& ns) = 0;
   // Succeeds if the user may write to the namespace with a stage of this kind. Otherwise returns
-  // the error with which the pipeline must fail.
+  // the error with which the pipeline must fail. `bypass_validation` says whether the writes skip
+  // the collection's validator. The user may need a further right for that.
   virtual Status may_write(const engine::Namespace& ns, WriteKind kind, bool bypass_validation) = 0;
 };
 

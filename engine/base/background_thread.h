@@ -1,5 +1,5 @@
-// A thread that calls a function after wake(), and at the times that the function has returned or
-// that wake_by() has named.
+// A thread that calls a function after wake(), and at planned times. The function returns the time
+// of its next call, and wake_by() names a time too.
 //
 // Thread-safe, but stop() must not be called from the work itself.
 #pragma once

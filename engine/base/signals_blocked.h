@@ -1,5 +1,5 @@
-// Keeps signals away from the threads that engine and gridfs start. The program that uses them
-// handles signals in other threads.
+// For code in engine and gridfs that starts a thread: keeps signals away from that thread. The
+// program handles signals in other threads.
 //
 // Thread-safety: an object belongs to the thread that makes it.
 #pragma once

@@ -89,8 +89,9 @@ class CursorRegistry {
 
   // Reads the first batch. Takes ownership of the cursor and of the snapshot that the cursor reads.
   // The snapshot must not be a Transaction, and must be null if the cursor reads no store. Fails
-  // with the error of the read or of Snapshot::pause(), and with OperationFailed if the cursor
-  // would have to wait and cursors_max cursors wait already. Every failure ends the cursor.
+  // with the error of the read, of Snapshot::pause() or of random_id(), and with OperationFailed if
+  // the cursor would have to wait and cursors_max cursors wait already. Every failure ends the
+  // cursor.
   Result<CursorBatch> open(engine::Namespace ns, std::unique_ptr<engine::Snapshot> snapshot,
                            std::unique_ptr<engine::Cursor> cursor, const CursorOptions& options,
                            const BatchLimits& limits) GM_EXCLUDES(mutex_);

@@ -40,7 +40,8 @@ struct TargetOptions {
 Result<query::SharedCollator> collator_for(bson::View given, const CollectionMetadata* metadata);
 // Parses the filter of a command on the collection `ns`. `metadata` is null if the collection does
 // not exist. If the collection is a view, $text matches every document: the pipeline of the view
-// does the search. Fails as query::parse_filter() does.
+// does the search. `is_upsert` means what it means in query::FilterOptions. Fails as
+// query::parse_filter() does.
 Result<query::Filter> filter_for(const engine::Namespace& ns, bson::View filter,
                                  bson::View variables, const query::SharedCollator& collator,
                                  const CollectionMetadata* metadata, bool is_upsert = false);
@@ -163,7 +164,8 @@ class DocumentWriter {
   // validator, an observer, an index or a capped collection). Otherwise replaces the document.
   // Returns false and changes nothing if the document has no such field of subtype 0, or if the
   // field does not have the expected size. Fails with BadValue or BSONObjectTooLarge if `change` is
-  // not valid.
+  // not valid, with BSONObjectTooLarge if the document would be too large, with
+  // DataCorruptionDetected if the record is damaged, and as replace() does.
   Result<bool> overwrite(RecordId id, const engine::BinaryOverwrite& change);
   // Checks a record that was found in the index. Fails with DataCorruptionDetected unless the
   // record has the values of the filter (confirm_found()). Reads the record without its patches, so
@@ -211,7 +213,7 @@ class DocumentWriter {
   Status overwrite_whole(RecordId id, const engine::BinaryOverwrite& change, bool patchable);
   Status write_patches(RecordId id, const engine::BinaryOverwrite& change, const BinaryField& field,
                        PatchList list, const std::vector<uint32_t>& blocks);
-  // Marks the indexes as multikey that have got their first array.
+  // Marks an index as multikey if the prepared write adds its first array.
   Status record_multikey();
   // Removes the oldest documents of a capped collection until it is within its limits.
   Status make_room();

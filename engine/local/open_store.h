@@ -89,8 +89,11 @@ struct OpenOptions {
 // owner's pid), StoreReadOnly, PermissionDenied, StoreDamaged, OutOfDiskSpace, IoError or
 // kFileSystemUnfit (opening_error.h). Fails with InvalidOptions if `options` contradict each other,
 // and with OperationFailed if the process cannot reserve enough address space, or if the version of
-// LMDB cannot enforce a size limit. The messages say what to do. A program that becomes a daemon
-// must call open() after its last fork(), because an open store cannot be used after fork().
+// LMDB cannot enforce a size limit. Fails with DataCorruptionDetected if a change that recovery
+// must replay does not fit the contents of data.mdb, and with WritesRefused if the map of data.mdb
+// does not show the last commit (storage/commit_sequence.h). The messages say what to do. A program
+// that becomes a daemon must call open() after its last fork(), because an open store cannot be
+// used after fork().
 Result<std::unique_ptr<engine::Store>> open(const std::filesystem::path& folder,
                                             const OpenOptions& options);
 

@@ -16,7 +16,8 @@ namespace gridmount::local {
 // `after` is new. Fails with DocumentValidationFailure, and with errInfo in the details, if `after`
 // does not match the validator. With the action `warn`, logs a line instead and succeeds. With the
 // level `moderate`, succeeds if `before` does not match the validator either. Fails with the error
-// of check_interruption_now() if the operation was interrupted.
+// of query::check_interruption_now() (engine/query/interruption.h) if the operation was
+// interrupted.
 Status validate(const CollectionMetadata& metadata, std::optional<bson::View> before,
                 bson::View after);
 

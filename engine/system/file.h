@@ -39,10 +39,10 @@ class File {
   }
   ~File();
 
-  // `flags` as for open(2). O_CLOEXEC is added. New files get mode 0600 without the bits of the
-  // umask. Fails with StoreDamaged if the path is not a regular file: opening a pipe or a device
-  // could block, and a store must not write to a device. With O_DIRECTORY the path must be a
-  // directory.
+  // `flags` as for open(2). O_CLOEXEC is added, and without O_DIRECTORY also O_NONBLOCK. New files
+  // get mode 0600 without the bits of the umask. Fails with StoreDamaged if the path is not a
+  // regular file: opening a pipe or a device could block, and a store must not write to a device.
+  // With O_DIRECTORY the path must be a directory.
   static Result<File> open(const std::filesystem::path& path, int flags);
   // Like open(), for callers that distinguish the causes of a failure. Returns 0 after a success,
   // otherwise an errno or kNotRegular (system_error.h). Sets `file` only after a success.

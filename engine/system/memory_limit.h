@@ -10,9 +10,9 @@
 namespace gridmount::system {
 
 // Returns, in bytes, the smallest of these: the machine's memory, and the limits of the process's
-// control groups and of their parents (versions 1 and 2). Ignores a limit that cannot be read.
-// `groups` is the file in which Linux lists the process's control groups, and `mounted` is the
-// folder that has their limits.
+// control groups and of their parents (versions 1 and 2). Ignores a limit that cannot be read, and
+// returns the largest uint64_t if none can be read. `groups` is the file in which Linux lists the
+// process's control groups, and `mounted` is the folder that has their limits.
 uint64_t memory_limit(const std::filesystem::path& groups = "/proc/self/cgroup",
                       const std::filesystem::path& mounted = "/sys/fs/cgroup");
 

@@ -15,7 +15,8 @@
 namespace gridmount::local {
 
 // Returns the value of the record: its header and the document. The checksum is not verified (see
-// document_of()). The view is valid as rule S5 says. Returns nothing if there is no such record.
+// document_of()). The view is valid as rule S5 of engine/store.h says. Returns nothing if there is
+// no such record.
 Result<std::optional<std::string_view>> get_record(const Trees& trees, const Keyspace& records,
                                                    RecordId id);
 

@@ -1,6 +1,6 @@
 // Reads and writes the file `checkpoint`, which has two slots. A slot has the meta pages of a
 // durable snapshot, and the id of the log whose records may follow that snapshot. See FORMAT.md,
-// chapter "checkpoint".
+// chapter "checkpoint". The D numbers are the invariants of FORMAT.md's chapter "Durability".
 //
 // Not thread-safe.
 #pragma once

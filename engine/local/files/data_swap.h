@@ -1,7 +1,8 @@
 // Replaces the data file of a store by that of the copy in its folder kCopyFolder. FORMAT.md,
 // "Compaction".
 //
-// Thread-safety: not thread-safe. swap_copy() needs the store's lock, finish_swap() takes it.
+// Thread-safety: not thread-safe. The caller of begin_swap() and swap_copy() must have locked the
+// store. finish_swap() locks it.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +24,8 @@ Status begin_swap(const std::filesystem::path& folder);
 // Puts the copy's data file in place, and removes the rest of the copy. begin_swap() must have been
 // called, the store must be locked and marked as closed, and LMDB must not have it open. Returns
 // the path of the old data.mdb. The path is empty if `old` is kDropped, or if the file was not kept
-// because it cannot have hard links. After an error the copy stays, for finish_swap().
+// because it cannot have hard links. After an error, either the copy stays and finish_swap() can
+// finish the swap, or the copy's data file is already in place.
 Result<std::filesystem::path> swap_copy(const std::filesystem::path& folder, OldData old);
 
 // Finishes a swap that was interrupted after begin_swap(), and keeps the old data. Returns nothing

@@ -27,7 +27,7 @@ struct MetaPage {
   uint64_t txn = 0;        // the number of the transaction that wrote this meta page
 
   // The bytes from the beginning of data.mdb to the end of the last page. data.mdb may be shorter,
-  // but only if the missing pages are free and were never written (invariant D7).
+  // but only if the missing pages are free and were never written (invariant D7 of FORMAT.md).
   uint64_t data_bytes() const { return (last_page + 1) * page_bytes; }
 };
 

@@ -37,8 +37,9 @@ struct RedoTransaction {
   RedoChanges changes;
 };
 
-// The size of each of the file's two segments. A file larger than kRedoBytesMax has the segments of
-// a file of the default size, because something was appended to such a file.
+// The size of each of the file's two segments. No program makes a file larger than kRedoBytesMax.
+// If a file is larger, something was appended to it. It then has the segments of a file of the
+// default size.
 struct RedoSegments {
   uint64_t bytes_each = 0;  // 0: the file is too small
   static RedoSegments of(uint64_t file_bytes);
@@ -76,7 +77,8 @@ struct RedoContents {
 };
 // Returns the transactions that must be replayed after the snapshot. `snapshot` is the number of
 // the last transaction that the snapshot has. Fails as File::read() does. Only crash tests pass a
-// null `id`, which accepts any log, or false for `in_order`.
+// null `id`, which accepts records of any log, or false for `in_order`, which accepts records and
+// transactions whatever their numbers.
 Result<RedoContents> read_redo(const system::File& file, const LogId* id, uint64_t snapshot,
                                bool in_order = true);
 

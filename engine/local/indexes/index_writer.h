@@ -1,8 +1,8 @@
 // Keeps the indexes of a collection consistent with its documents.
 //
-// Each write has two steps, so that a failed write changes nothing (rule S3). First prepare_*()
-// computes the entries to remove and to add, and checks every unique index. Then apply() makes
-// these changes.
+// Each write has two steps, so that a failed write changes nothing (rule S3 of engine/store.h).
+// First prepare_*() computes the entries to remove and to add, and checks every unique index. Then
+// apply() makes these changes.
 //
 // Thread-safety: not thread-safe.
 #pragma once

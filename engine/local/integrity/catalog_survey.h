@@ -18,8 +18,9 @@ namespace gridmount::local {
 
 struct CatalogSurvey {
   // A key that should not exist. A key is not removable if it may be the only trace of something: a
-  // key of an unknown kind, a key of a collection without the collection's name, or a key of the
-  // table of keyspaces that has the wrong form.
+  // key of an unknown kind, a key of a collection without the collection's name, a key of the table
+  // of keyspaces that has the wrong form, or counts that may belong to a collection whose entry
+  // cannot be read.
   struct OrphanKey {
     std::string key;
     std::string what;
@@ -44,6 +45,9 @@ struct CatalogSurvey {
   bool is_alone(const CollectionMetadata& metadata) const;
 };
 
+// Surveys the catalog that `trees` and `catalog` show. A damaged entry of a collection is no error:
+// `unreadable` has its message. Fails as AscendingCursor::next() does if the keys of the catalog's
+// tree cannot be read.
 Result<CatalogSurvey> survey_catalog(const std::shared_ptr<Trees>& trees, Catalog& catalog);
 
 }  // namespace gridmount::local

@@ -26,6 +26,8 @@ namespace gridmount::local {
 
 class CollectionRepair {
  public:
+  // `store` must be a LocalStore that is open for writing. `store` and `options` must outlive this
+  // object.
   CollectionRepair(engine::Store& store, engine::Namespace ns, const RepairOptions& options)
       : store_(store), ns_(std::move(ns)), options_(options) {}
 
@@ -33,9 +35,11 @@ class CollectionRepair {
   // the collection cannot be repaired.
   Status run();
 
+  // Returns how often run() has called RepairOptions::repaired.
   uint64_t repaired() const { return repaired_; }
   // Returns one line for each object that is still damaged, also if run() succeeds.
   const std::vector<std::string>& unrepairable() const { return unrepairable_; }
+  // Returns how many records run() has examined, removed ones included.
   uint64_t records() const { return records_; }
   // Returns whether the collection has fewer documents than the catalog's count, or the count could
   // not be read.

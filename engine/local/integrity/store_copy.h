@@ -13,9 +13,10 @@
 namespace gridmount::local {
 
 // Makes a store in `folder` with the current contents of `store`. `folder` must not exist or must
-// be empty. The copy has no free pages, and its pages are in order. Writers may continue meanwhile,
-// but the space that they free is reused only after the copy. The copy is durable on return. After
-// an error, removes what it has copied, unless a removal fails too. Does not check the records:
+// be empty. The copy has no free pages, and its pages are in order. It has the format version
+// kFormatVersion, even if `store` has an older one. Writers may continue meanwhile, but the space
+// that they free is reused only after the copy. The copy is durable on return. After an error,
+// removes what it has copied, unless a removal fails too. Does not check the records:
 // check_structure() finds damaged records in the copy. Fails with NamespaceExists if `folder` is a
 // store, with NotAStore if it has other files, and with StoreDamaged if a page of the trees is
 // damaged. Fails with IllegalOperation if `store` does not come from open().

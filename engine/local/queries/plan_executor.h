@@ -46,10 +46,11 @@ struct MatchOptions {
   uint64_t sort_bytes_max = kOperationBytesMax;
   std::optional<engine::Deadline> deadline = {};
   bool tailable = false;
-  bool by_id = false;                        // the result of is_by_id()
-  query::SharedCollator collator = nullptr;  // the collation of the query
-  bool one_at_a_time = false;                // FindOptions::one_at_a_time
-  std::optional<std::vector<std::string>> only_paths = {};
+  // True if is_by_id() is true and the query has the collation of the collection.
+  bool by_id = false;
+  query::SharedCollator collator = nullptr;                 // the collation of the query
+  bool one_at_a_time = false;                               // FindOptions::one_at_a_time
+  std::optional<std::vector<std::string>> only_paths = {};  // FindOptions::only_paths
   std::string_view distinct_path = {};  // FindOptions::distinct_path; used by open() only
   // FindOptions::min and max; used by open() only.
   bson::View min = {};
@@ -78,7 +79,8 @@ class DeadlineWatch {
   uint32_t calls_ = 0;
 };
 
-// The stats of an executor: what it has read, matched and returned so far.
+// The stats of an executor: what it has read, matched and returned so far. `branches` points into
+// the executor, which must outlive the stats.
 struct ExecutionStats {
   ScanCounts scan;
   std::vector<const Scan*> branches;  // the scans of a union's branches, in the order of the plan

@@ -64,7 +64,8 @@ class Scan {
   // Returns the number of index entries that the scan has read.
   virtual int64_t keys_examined() const { return 0; }
   virtual ScanCounts counts() const = 0;
-  // Returns the scans of a union's branches, in the plan's order. Any other scan has no branches.
+  // Returns the scans of a union's branches, in the plan's order. The union owns them. Any other
+  // scan has no branches.
   virtual std::vector<const Scan*> branches() const { return {}; }
 };
 

@@ -174,7 +174,8 @@ class Environment {
 
   // Waits until everything that was committed before the call is durable, by the log or by a
   // checkpoint. Concurrent callers share a sync. Does nothing on a read-only store. Fails with
-  // IllegalOperation if this thread has a write transaction.
+  // IllegalOperation if this thread has a write transaction, and as Checkpointer::make_durable()
+  // does.
   Status make_durable();
   // Like make_durable(), but always takes a checkpoint. Fails in the same way.
   Status checkpoint();
@@ -204,8 +205,9 @@ class Environment {
   // Returns the space of free pages to the file system, by holes in data.mdb (free_pages.h), and
   // returns the number of bytes of disk space that are freed. First calls survey_pages(), and fails
   // with StoreDamaged if the trees or the list of free pages are damaged. Fails with StoreReadOnly
-  // on a read-only store, with the errors of begin_write() and of FreePages, and with
-  // MaxTimeMSExpired after the deadline.
+  // on a read-only store, with the errors of begin_read(), of WriteQueue::begin_exclusive() and of
+  // FreePages, and with MaxTimeMSExpired after the deadline. The calling thread must not have a
+  // write transaction.
   Result<uint64_t> return_free_pages(const std::optional<engine::Deadline>& deadline);
   // Returns the owner if the store was opened beside an owner (OpenOptions::beside_owner),
   // otherwise nothing.

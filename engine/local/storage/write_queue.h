@@ -131,8 +131,9 @@ class WriteQueue {
   Result<WriteTransaction> begin(engine::TransactionKind kind = engine::TransactionKind::kMayBlock)
       GM_EXCLUDES(mutex_);
 
-  // Waits for the write lock and takes it exclusively, until end_exclusive(). Fails if a batch
-  // cannot be committed (W12), and the thread then does not hold the lock.
+  // Waits for the write lock and takes it exclusively, until end_exclusive(). The calling thread
+  // must not hold the lock already, because it would wait for ever. Fails if a batch cannot be
+  // committed (W12), and the thread then does not hold the lock.
   Status begin_exclusive() GM_EXCLUDES(mutex_);
   void end_exclusive() GM_EXCLUDES(mutex_);
 
