@@ -110,7 +110,7 @@ Subcommand add_backup(CLI::App& app) {
       ->type_name("")
       ->required()
       ->check(command_line::store_folder("a backup is a folder"));
-  command->add_flag("--no-check", options->unchecked, "do not read the copy when it is made");
+  command->add_flag("--no-check", options->unchecked, "do not check the copy");
   return {command, [options] { return run_backup(*options); }};
 }
 
