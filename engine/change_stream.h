@@ -51,8 +51,8 @@ class ChangeStream {
   // the caller can open another stream with resume_token() of this stream. Each later call fails
   // with the same error. An event of the type `invalidate` is the last one, and no stream can
   // continue after it: each later call fails with kInvalidResumeToken, for which is_resumable() is
-  // false. Source: drivers' specification "Change Streams"; servers close the cursor and refuse
-  // `resumeAfter`.
+  // false. Source: drivers' specification "Change Streams", and the behaviour of servers: after
+  // this event they close the cursor, and they refuse the event's token as `resumeAfter`.
   virtual Result<std::vector<bson::View>> next() = 0;
 
   // Returns the resume token after all events that next() has returned or left out. If the server

@@ -23,9 +23,11 @@ struct CollectionOptions {
 
   // True for a capped collection: an insert removes the oldest documents to make room for new ones.
   bool capped = false;
-  int64_t size_bytes = 0;     // of a capped collection: limit of the sum of the documents' BSON
-                              // sizes; parse() rounds it up to a multiple of 256
-  int64_t max_documents = 0;  // of a capped collection; 0: only size_bytes limits it
+  // For a capped collection: the limit for the sum of the documents' BSON sizes. parse() rounds the
+  // limit up to a multiple of 256.
+  int64_t size_bytes = 0;
+  // For a capped collection: the limit for the number of documents. 0: no such limit.
+  int64_t max_documents = 0;
 
   // A filter. Documents that are inserted or updated must match it, as `level` and `action` say.
   std::optional<bson::Document> validator = {};

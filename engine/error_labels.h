@@ -16,8 +16,9 @@ inline constexpr std::string_view kTransientTransactionError = "TransientTransac
 inline constexpr std::string_view kUnknownTransactionCommitResult =
     "UnknownTransactionCommitResult";
 
-// The change stream has failed, but another one, opened with its resume token, may continue after
-// its last event. Source: drivers' specification "Change Streams".
+// The change stream has failed. A new stream that is opened with the resume token of the failed
+// stream may continue after the last event of the failed stream. Source: drivers' specification
+// "Change Streams".
 inline constexpr std::string_view kResumableChangeStreamError = "ResumableChangeStreamError";
 
 // Returns whether the field `errorLabels` of the error's details has the label. Errors of a local

@@ -217,9 +217,9 @@ class Cursor {
   // `only_paths`, `distinct_path`, `return_key` or `show_record_id`. If a document has a wrong
   // checksum, next() fails with DataCorruptionDetected, and the message names the namespace and the
   // _id or record. The caller can continue after that document with another next(). Also fails with
-  // MaxTimeMSExpired after the deadline, with QueryExceededMemoryLimitNoDiskUseAllowed (292), as
-  // pause() says after a pause, and with IllegalOperation while the snapshot is paused and after it
-  // has ended.
+  // MaxTimeMSExpired after the deadline, with QueryExceededMemoryLimitNoDiskUseAllowed (292), and
+  // with IllegalOperation while the snapshot is paused and after it has ended. After a pause, also
+  // fails as Snapshot::pause() says.
   virtual Result<std::optional<bson::View>> next() = 0;
   // Returns the text score of the document that next() has returned last. Returns nothing for a
   // document that has none of the terms, for a read without FindOptions::text_score and without
@@ -248,7 +248,8 @@ struct AggregateOptions {
   bson::View collation = {};  // see FindOptions
   std::optional<Deadline> deadline = {};
   // The most bytes of memory for each stage that gathers documents ($group, $sort). A read that
-  // needs more fails with QueryExceededMemoryLimitNoDiskUseAllowed (292).
+  // needs more fails with QueryExceededMemoryLimitNoDiskUseAllowed (292), or for some stages with
+  // another code (engine/query/pipeline/pipeline.h).
   uint64_t memory_bytes_max = kOperationBytesMax;
   bool bypass_validation = false;  // for the documents that $out and $merge write
   std::string_view host = {};      // the host that $indexStats and $collStats report; empty: none
@@ -274,8 +275,8 @@ struct UpdateOptions {
   bool is_pipeline = false;   // the update is an array of stages
   bson::View variables = {};  // values of `$$name` in expressions and stages, by name
   bson::View collation = {};  // see FindOptions
-  // Limits only the search for the documents, which then fails with MaxTimeMSExpired. The same is
-  // true in the options of the other writes.
+  // Limits only the search for the documents. A search that has not ended at the deadline fails
+  // with MaxTimeMSExpired. The same is true in the options of the other writes.
   std::optional<Deadline> deadline = {};
 };
 
@@ -357,6 +358,7 @@ class Collection {
   // projection. Exception: FindOptions::one_at_a_time. `only_paths` must not be given.
   virtual Result<std::optional<bson::View>> find_one(Snapshot& snapshot, bson::View filter,
                                                      const FindOptions& options = {}) = 0;
+  // Returns the number of documents that find() would return. Fails as find() does.
   virtual Result<int64_t> count(Snapshot& snapshot, bson::View filter,
                                 const CountOptions& options = {}) = 0;
   // Returns the values at the path in matching documents. Each value appears once, and every
@@ -440,6 +442,7 @@ class Collection {
   // Fails with NamespaceNotFound, IndexNotFound, or InvalidOptions for the index on _id. A
   // background thread frees the space of the index.
   virtual Status drop_index(Transaction& transaction, std::string_view name) = 0;
+  // Returns no indexes if the collection does not exist.
   virtual Result<std::vector<IndexDefinition>> indexes(Snapshot& snapshot) = 0;
   // The cost does not depend on the number of documents. All figures are 0 if the collection does
   // not exist.
@@ -505,6 +508,7 @@ class Database {
   // are the same, and with InvalidNamespace if `to` is not a valid name.
   virtual Status rename(Transaction& transaction, std::string_view from, const Namespace& to,
                         bool drop_target) = 0;
+  // Drops all collections and views of the database. Succeeds if there are none.
   virtual Status drop_database(Transaction& transaction) = 0;
 };
 
@@ -513,7 +517,8 @@ struct StoreStats {
   // The part of file_bytes that holds data. The rest is reused before the file grows. In a
   // deployment it is equal to file_bytes, because servers do not report it.
   int64_t used_bytes = 0;
-  // file_bytes, and the bytes by which the file can still grow. In a deployment: file_system_bytes.
+  // The sum of file_bytes and the bytes by which the file can still grow. In a deployment:
+  // file_system_bytes.
   int64_t capacity_bytes = 0;
   int64_t available_bytes = 0;  // the bytes that can still be written; 0 if the store is read-only
   // The whole file system that holds the store, including all other files on it.
@@ -535,13 +540,16 @@ class Store {
   // Returns the capabilities of this store. They do not change while the store is open.
   virtual Capabilities capabilities() const { return {}; }
 
+  // Makes a handle, which costs little. The database need not exist.
   virtual std::shared_ptr<Database> database(std::string_view name) = 0;
+  // Returns the names of the databases that have a collection or a view.
   virtual Result<std::vector<std::string>> databases(Snapshot& snapshot) = 0;
 
   // The snapshot must be destroyed before the store. Fails with OperationFailed if too many
   // snapshots exist at a time, and with WritesRefused or IoError if a file of the store was
   // replaced or cannot be read. Fails with IllegalOperation if this thread has a short transaction
-  // or short snapshot whose commit others share. A deployment fails with HostUnreachable (6).
+  // or short snapshot whose commit others share. In a deployment, fails with HostUnreachable (6) if
+  // no server can be reached.
   virtual Result<std::unique_ptr<Snapshot>> snapshot() = 0;
   // Returns a snapshot for a few look-ups. Short transactions before and after a short snapshot can
   // share one commit. Short transactions before and after a snapshot() cannot. The snapshot may

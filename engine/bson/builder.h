@@ -21,8 +21,8 @@ namespace gridmount::bson {
 
 // The builder writes directly into the vector that the Document will own. A bson_t would need one
 // more copy of the bytes, which for a chunk costs as much as building the document. The builder
-// asserts that keys have no NUL, and that every open document or array is closed. Values are
-// copied, so the arguments need not outlive the call.
+// asserts that keys and the parts of regular expressions have no NUL, and that every open document
+// or array is closed. Values are copied, so the arguments need not outlive the call.
 class Builder {
  public:
   Builder();

@@ -25,8 +25,9 @@ namespace gridmount::bson {
 // documents may be larger by up to kInternalOverhead bytes.
 inline constexpr uint32_t kMaxDocumentBytes = 16 * 1024 * 1024;
 inline constexpr uint32_t kInternalOverhead = 16 * 1024;
-// How many levels of documents and arrays may be below the outermost document in a message or in a
-// computed value (BSONDepth::kDefaultMaxAllowableDepth of servers).
+// The limit for the nesting of documents and arrays (BSONDepth::kDefaultMaxAllowableDepth of
+// servers). In a message, this many levels may be below the outermost document. A computed value
+// may have this many levels, including the value itself.
 inline constexpr uint32_t kMaxDepth = 200;
 // How many levels of documents and arrays a stored document may have, including the document itself
 // (BSONDepth::getMaxDepthForUserStorage of servers).

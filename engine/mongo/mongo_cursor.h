@@ -18,9 +18,9 @@ class MongoCursor final : public engine::Cursor {
  public:
   // `reply` is the server's reply to a find, aggregate, listIndexes or listCollections on
   // `database`. Fails with FailedToParse if the reply has no cursor. With `keeps_documents`, the
-  // views that next() returns are valid as S5 says. Without it, they are valid until the next call
-  // of next(). With `tailable`, next() returns nothing after an empty batch, and can be called
-  // again later.
+  // views that next() returns are valid as S5 (engine/store.h) says. Without it, they are valid
+  // until the next call of next(). With `tailable`, next() returns nothing after an empty batch,
+  // and can be called again later.
   static Result<std::unique_ptr<engine::Cursor>> open(std::shared_ptr<Reads> reads,
                                                       std::string database, bson::Document reply,
                                                       bool keeps_documents = false,

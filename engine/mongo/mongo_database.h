@@ -39,9 +39,9 @@ class MongoDatabase final : public engine::Database {
  private:
   Result<std::vector<engine::CollectionInfo>> list(engine::Snapshot& snapshot,
                                                    bson::View filter) const;
-  // Runs a command outside of the transaction, because servers refuse such a command in a
-  // transaction. The command does not see what the transaction has written. Also fails if the reply
-  // has a write error.
+  // Runs a command outside of the transaction, because servers refuse the commands of this class in
+  // a transaction. The command does not see what the transaction has written. Also fails if the
+  // reply has a write error.
   Result<bson::Document> run(engine::Snapshot& snapshot, std::string_view database,
                              bson::View command) const;
 

@@ -51,6 +51,8 @@ class Reads {
 
   // Fails with IllegalOperation while this object is paused, and after end().
   Status check_usable() const;
+  // pause() releases the documents of keep(). It fails as check_usable() does. resume() fails with
+  // IllegalOperation if this object is not paused.
   Status pause();
   Status resume();
   // Commits the transaction. If the deployment has no transactions and `durable` is true, syncs the
@@ -102,7 +104,7 @@ class MongoSnapshot final : public engine::Snapshot, public ReadsHolder {
   explicit MongoSnapshot(std::unique_ptr<Connection> connection)
       : ReadsHolder(std::make_shared<Reads>(std::move(connection))) {}
 
-  // Only releases the documents, because no thread waits for a snapshot (M1).
+  // Only releases the documents, because no thread waits for a snapshot (mongo_store.h, M1).
   Status pause() override { return reads()->pause(); }
   Status resume() override { return reads()->resume(); }
   void observe(std::shared_ptr<engine::ReadObserver> /*observer*/) override {}

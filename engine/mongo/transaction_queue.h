@@ -1,8 +1,8 @@
 // The FIFO queue in which the threads of this process wait for their transactions (engine/store.h,
 // S2). Transactions that enter with kShared run at the same time. Each of the others runs alone,
 // because otherwise each try of a long transaction would conflict with a short one. The
-// transactions of other processes are not in the queue. If one of them conflicts with ours, the
-// deployment refuses one of the two with WriteConflict.
+// transactions of other processes are not in the queue. If one of them conflicts with a transaction
+// of this process, the deployment refuses one of the two with WriteConflict.
 //
 // Thread-safe.
 #pragma once
@@ -28,8 +28,8 @@ class TransactionQueue {
   using Place = std::list<Entry>::const_iterator;
 
   // Waits until all earlier callers have called leave() or have given up. With kShared, waits only
-  // for the earlier callers with kAlone. If that takes longer than `patience`, leaves the queue and
-  // returns nothing.
+  // for the earlier callers with kAlone. If the wait takes longer than `patience`, leaves the queue
+  // and returns nothing.
   std::optional<Place> enter(Turn turn, std::chrono::milliseconds patience) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     const Clock::time_point end = Clock::now() + patience;

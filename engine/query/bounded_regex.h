@@ -44,7 +44,7 @@ class BoundedRegex {
 
   // Returns what pcre2_match() returns for the first match at or after `from`: the number of pairs
   // set in `found`, PCRE2_ERROR_NOMATCH, or the error that ended the match. Fails if the
-  // interruption of this thread ends the match.
+  // interruption of this thread (interruption.h) ends the match.
   Result<int> match(std::string_view text, size_t from, pcre2_match_data* found) const;
 
   const pcre2_code* plain() const { return plain_.get(); }

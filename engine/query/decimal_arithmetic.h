@@ -63,8 +63,8 @@ bson::Decimal128 arc_tangent(bson::Decimal128 y, bson::Decimal128 x);
 
 enum class DecimalRounding { kNearestEven, kDown, kUp, kTowardsZero };
 // Rounds to `places` digits after the decimal point. If `places` is negative, that many digits
-// before the point become zeros. If the result would need more than 34 digits, returns the value
-// itself, with as many places as it can have.
+// before the point become zeros. `places` must be from -6111 to 6176. If the result would need more
+// than 34 digits, returns the value itself, with as many places as it can have.
 bson::Decimal128 round_to_places(bson::Decimal128 value, int places, DecimalRounding rounding);
 
 bool is_zero(bson::Decimal128 value);
@@ -82,8 +82,8 @@ std::optional<int64_t> round_decimal_to_int64(bson::Decimal128 value);
 // Returns a text such as "1.50", "1E+40", "NaN" or "-Infinity", in the notation of the BSON
 // Decimal128 specification.
 std::string decimal_to_text(bson::Decimal128 value);
-// Parses a text in this notation. Returns nullopt for any other text, and for a number out of
-// range.
+// Parses a text in this notation, in upper or lower case, or "inf" for infinity. Rounds a number of
+// more than 34 digits. Returns nullopt for any other text, and for a number out of range.
 std::optional<bson::Decimal128> decimal_from_text(std::string_view text);
 
 }  // namespace gridmount::query

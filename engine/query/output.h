@@ -17,16 +17,18 @@
 
 namespace gridmount::query {
 
-// The limit for the size of a document that one stage passes to the next. A document that is
-// returned to a user or stored has at most bson::kMaxDocumentBytes, but a document between stages
-// may be larger ({$push} before {$unwind}).
+// The limit for the size of a document that one stage passes to the next. A stored document has at
+// most bson::kMaxDocumentBytes, and a document that a pipeline returns has at most
+// bson::kInternalOverhead more bytes. But a document between stages may be larger ({$push} before
+// {$unwind}).
 inline constexpr uint32_t kIntermediateBytesMax = 64 * 1024 * 1024;
 
 // Returns BSONObjectTooLarge with the server's message.
 tl::unexpected<Error> document_too_large(uint64_t bytes, uint32_t bytes_max);
 
 // Fails with Overflow (15) if documents and arrays are nested more than bson::kMaxDepth levels
-// deep. After this check, recursive functions may be used on the document.
+// deep, including the document itself. After this check, recursive functions may be used on the
+// document.
 Status check_depth(bson::View document);
 
 // Builds a document. If a value would make the document exceed kIntermediateBytesMax, this value
@@ -60,7 +62,7 @@ class DocumentOutput {
 
   // Returns the document, which is valid until begin(). Fails with the error that was passed to
   // fail(), with BSONObjectTooLarge, or with Overflow if it is nested too deep, including the
-  // levels of the appended values. Checks the interruption of this thread.
+  // levels of the appended values. Checks the interruption of this thread (interruption.h).
   Result<bson::View> finish();
   // Like finish(), but does not check the depth. For a document that has only values of the input.
   Result<bson::View> finish_flat();

@@ -31,6 +31,9 @@ class ArenaAccess {
   static void rewind(Arena& arena, const Mark& mark);
   // Returns whether the arena has allocated `data` since the mark.
   static bool made_since(const Arena& arena, const Mark& mark, const uint8_t* data);
+  // Returns `size` bytes, which are not aligned. They are valid until rewind() to an earlier mark,
+  // or Arena::clear(). Fails with ExceededMemoryLimit (146) if the arena does not have this many
+  // bytes left, and as check_interruption_of() (interruption.h) does.
   static Result<uint8_t*> allocate(Arena& arena, size_t size);
   // Returns the size of all blocks, both those in use and those kept for later.
   static uint64_t capacity(const Arena& arena);
@@ -117,6 +120,7 @@ inline Evaluated make_missing() {
 inline Evaluated give(bool value) {
   return bool_value(value);
 }
+// Copy the value into the context's arena. Fail as ArenaAccess::allocate() does.
 Evaluated give(EvaluationContext& context, int32_t value);
 Evaluated give(EvaluationContext& context, int64_t value);
 Evaluated give(EvaluationContext& context, double value);
@@ -132,7 +136,7 @@ Evaluated make_int_or_long(EvaluationContext& context, int64_t value);
 // functions fail with ExceededMemoryLimit (146) if this value, the arena's values and all other
 // bytes that count as the arena's (HeldBytes) would exceed the arena's limit, or if this value
 // would exceed 2 GiB. They fail with Overflow (15) if the result would be nested deeper than
-// kMaxDepth. They check the interruption of this thread.
+// kMaxDepth. They check the interruption of this thread (interruption.h).
 class ValueOutput {
  public:
   ValueOutput(EvaluationContext& context, bson::Type type);

@@ -165,7 +165,7 @@ class Expression {
 // an unknown operator, with 15983 for an operator beside other fields, with 16406 for a name that
 // an object has twice, with 16020 or 28667 for a wrong number of arguments, as check_field_path()
 // does for invalid names, with Overflow (15) for expressions nested deeper than bson::kMaxDepth,
-// and with the codes of the operators. Checks the interruption of this thread.
+// and with the codes of the operators. Checks the interruption of this thread (interruption.h).
 Result<std::unique_ptr<Expression>> parse_expression(bson::ValueView value, VariableScope& scope);
 
 // Returns whether a specification has {$meta: "textScore"} anywhere in it. The specification need

@@ -40,8 +40,9 @@ struct Call {
 
   std::string name() const;
   bool has(size_t i) const { return i < arguments.size() && arguments[i] != nullptr; }
-  // Evaluates an argument, and checks the interruption for one pass over its value. An operator
-  // that passes over the value more often must check the interruption itself.
+  // Evaluates an argument, and checks the interruption of this thread (interruption.h) for one pass
+  // over its value. An operator that passes over the value more often must check the interruption
+  // itself.
   Evaluated argument(size_t i) const;
 };
 

@@ -35,8 +35,8 @@ class SchemaKeyword {
 
 class JsonSchema {
  public:
-  // `depth` is the number of schemas and operators around this schema, which must not exceed
-  // kMaxFilterDepth. Error codes and messages are those of servers.
+  // `depth` is the number of schemas and operators around this schema. Fails with BadValue if
+  // `depth` exceeds kMaxFilterDepth. Error codes and messages are those of servers.
   static Result<JsonSchema> parse(bson::View schema, int depth);
 
   bool allows(bson::ValueView value, MatchContext& context) const;

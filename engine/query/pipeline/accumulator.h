@@ -28,9 +28,12 @@ class Accumulator {
   virtual ~Accumulator() = default;
 
   // Adds a document to the group. `value` is the value of the accumulator's argument for
-  // `document`.
+  // `document`. Fails with ExceededMemoryLimit (146) if an accumulator that gathers values needs
+  // more than AccumulatorSettings::bytes_max bytes, and with the errors of the accumulator.
   virtual Status add(const std::optional<bson::ValueView>& value, bson::View document) = 0;
-  // Appends the result to `output`, as the field `field`. A missing result becomes null.
+  // Appends the result to `output`, as the field `field`. A missing result becomes null. Passes an
+  // error to DocumentOutput::fail(). For $minN, $maxN, $topN and $bottomN, must be called only
+  // once, after the last add(), because it sorts the values.
   virtual void write(std::string_view field, DocumentOutput& output) const = 0;
   // Returns how many bytes of memory the accumulator uses outside the object itself.
   uint64_t bytes() const { return bytes_; }

@@ -1,12 +1,13 @@
-// The stage $densify adds documents to its input, so that each value of a range, in fixed steps, is
-// in the field of a document. The input must be sorted by the fields in `partition_by` and then by
-// the field; with DensifyRange::Kind::kFull, only by the field. The parser puts such a $sort before
-// this stage. Reading the results fails with 5897900 if the stage adds more than 500,000 documents,
-// with 6007200 if the partitions need more than PipelineContext::memory_bytes_max, with 5733201 if
-// the field has a value that is neither a number nor a date, with 6053600 if the value is a number
-// but the steps are of dates, or the reverse, with 5733306 if a partition's fields include the
-// field, and as expressions::add_to_date() does. Internal to engine/query. Immutable after plan(),
-// so several threads may run it.
+// The stage $densify fills the gaps in the values of one field, separately for each partition. A
+// range consists of values in fixed steps. For each of these values that no document of a partition
+// has in the field, the stage adds a document with the value. The input must be sorted by the
+// fields in `partition_by` and then by the field; with DensifyRange::Kind::kFull, only by the
+// field. The parser puts such a $sort before this stage. Reading the results fails with 5897900 if
+// the stage adds more than 500,000 documents, with 6007200 if the partitions need more than
+// PipelineContext::memory_bytes_max, with 5733201 if the field has a value that is neither a number
+// nor a date, with 6053600 if the value is a number but the steps are of dates, or the reverse,
+// with 5733306 if a partition's fields include the field, and as expressions::add_to_date() does.
+// Internal to engine/query. Immutable after plan(), so several threads may run it.
 //
 // Source: MongoDB manual, "$densify"; errors and details are those of mongod 6.0.5.
 #pragma once

@@ -10,7 +10,7 @@
 namespace gridmount::query {
 
 // After an error, next() must not be called again, except after DataCorruptionDetected: a reader
-// may then go on behind the damage (engine/store.h).
+// may then continue after the damage (engine/store.h).
 class DocumentStream {
  public:
   virtual ~DocumentStream() = default;

@@ -49,7 +49,8 @@ class CollectionReplacement {
  public:
   // If finish() was not called, the collection is unchanged.
   virtual ~CollectionReplacement() = default;
-  // Adds a document. A document without an _id gets one.
+  // Adds a document. A document without an _id gets one. Fails as the insert of a document does,
+  // for example with DuplicateKey.
   virtual Status add(bson::View document) = 0;
   // Replaces the contents of the collection, which keeps its indexes. Creates the collection if it
   // does not exist.

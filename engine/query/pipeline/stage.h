@@ -129,7 +129,8 @@ Result<Stream> open_stages(const Pipeline& pipeline, size_t first, Stream input,
 Result<Stream> open_over_collection(const Pipeline& pipeline, const CollectionName& collection,
                                     bson::View filter, const PipelineContext& context);
 
-// Returns a text for messages: the value as JSON, or only its type if the value is large.
+// Returns a text for messages: the value as bson::to_text() writes it, or only its type if the
+// value is large.
 std::string shown(bson::ValueView value);
 std::string type_name(bson::ValueView value);
 

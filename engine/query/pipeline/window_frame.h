@@ -50,10 +50,10 @@ class WindowFrame {
   // Returns the window of the document at `current`, or nullopt if no document is in the window.
   // Must be called for the documents in their order. Neither end of the window then moves back, so
   // all calls together read each document only a few times. But after an empty window of a range,
-  // the search for the end of the next window begins at its first document. Fails only for a range:
-  // with 5429413, 5429414 or 5429513 if the sort value of the current document does not have the
-  // type that the range needs, with 5429404 if the sort is descending, with the errors of
-  // add_to_date() for a range of dates, and as check_interruption() does.
+  // the search for the end of the next window begins at the first document of this next window.
+  // Fails only for a range: with 5429413, 5429414 or 5429513 if the sort value of the current
+  // document does not have the type that the range needs, with 5429404 if the sort is descending,
+  // with the errors of add_to_date() for a range of dates, and as check_interruption() does.
   Result<std::optional<Span>> move_to(size_t current);
 
  private:

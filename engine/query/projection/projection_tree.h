@@ -60,6 +60,8 @@ struct ProjectionNode {
   bool computes = false;   // is_added() of this node or of a node below it
   size_t kept = 0;         // the number of children without is_added()
 
+  // find() returns null if there is no such child. add() must be called only for a name that no
+  // child has. The results are valid until a child of this node is added or removed.
   const ProjectionNode* find(std::string_view child) const;
   ProjectionNode* find(std::string_view child);
   ProjectionNode& add(std::string_view child);
@@ -98,7 +100,8 @@ struct ProjectionTree {
 // Adds a node at `path` below `parent`, and the missing nodes on the way to it. Returns the node at
 // `path`. If `inner` is true, an inner node may already be there. Otherwise fails with code 31250
 // if there is already a node at `path`. Fails with code 31249 if a node on the way to `path` is not
-// an inner node. The error messages name `path`.
+// an inner node. The error messages name `path`. The result is valid until one of the nodes on the
+// way to `path` gets another child.
 Result<ProjectionNode*> make_node(ProjectionNode& parent, const bson::Path& path, bool inner);
 
 // The context of a projection.
@@ -111,6 +114,8 @@ struct ProjectionPlace {
   VariableScope& scope;
 };
 
+// Returns the complete tree. Fails with the codes that servers have for the projection of a find or
+// for $project.
 Result<ProjectionTree> parse_projection(bson::View specification, const ProjectionPlace& place);
 
 // Returns the projected document, which is valid until the next call with this state, and only
