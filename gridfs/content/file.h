@@ -190,15 +190,18 @@ class FileTable {
   // Removes the file inside the caller's transaction. Fails with FileNotFound if `files` does not
   // have it. An open file becomes an orphan: its document moves to `detached`, and the file lives
   // until its last holder releases it. A file that is not open is deleted, or moved to `detached`
-  // if it is large. After the commit of the transaction, the caller must call after_commit() on the
-  // same thread. If the transaction is not committed, after_commit() must not be called.
-  // after_commit() starts the removal of chunks in the background. If free space is scarce, it
-  // waits until the removals are done or have failed.
+  // if it is large. `document` is the files document, if the caller has read it in the transaction.
   //
-  // `document` is the files document, if the caller has read it in the transaction.
+  // Afterwards the caller must call one of the next two functions on the same thread, before the
+  // thread removes files in another transaction (RemovalScope).
   virtual Status remove(engine::Transaction& transaction, bson::ValueView id,
                         const bson::Document* document = nullptr) = 0;
+  // The transaction was committed. Starts the removal of chunks in the background. If free space is
+  // scarce, waits until the removals are done or have failed.
   virtual void after_commit() = 0;
+  // The transaction was not committed, so all its files stay what they were. Does nothing after
+  // after_commit().
+  virtual void give_up_removals() = 0;
 
   // Begins to renew the leases of this table's orphans, and to remove orphans with an expired lease
   // (orphan_leases.h). Must be called for a store that others use too, when the bucket is ready for
@@ -214,6 +217,20 @@ class FileTable {
 
   // Returns the memory in bytes that the dirty chunks of all files occupy.
   virtual uint64_t dirty_bytes() const = 0;
+};
+
+// Exists while the calling thread's transaction may remove files, and until after_commit(). At its
+// end, the removals of a transaction that was not committed are given up.
+class RemovalScope {
+ public:
+  // `files` must outlive this object.
+  explicit RemovalScope(FileTable& files) : files_(files) {}
+  ~RemovalScope() { files_.give_up_removals(); }
+  RemovalScope(const RemovalScope&) = delete;
+  RemovalScope& operator=(const RemovalScope&) = delete;
+
+ private:
+  FileTable& files_;
 };
 
 }  // namespace gridmount::gridfs

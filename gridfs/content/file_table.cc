@@ -56,6 +56,8 @@ class BucketFileTable final : public FileTable {
     if (context_->is_room_scarce()) context_->reclaim_removed_files();
   }
 
+  void give_up_removals() override { context_->open_files.give_up_removals(); }
+
   void keep_leases() override { context_->leases.start(); }
 
   Status flush_all(engine::Durability durability) override {

@@ -134,12 +134,6 @@ Status OpenFiles::remove(engine::Transaction& transaction, bson::ValueView id,
   removal.id = bson::Value(id);
   {
     MutexLock lock(mutex_);
-    FileRemovals& removals = removals_[std::this_thread::get_id()];
-    if (removals.transaction != &transaction) {
-      for (const FileRemoval& given_up : removals.files) end_removal(given_up);
-      removals.files.clear();
-      removals.transaction = &transaction;
-    }
     const auto found = files_.find(removal.id);
     if (found == files_.end() || found->second.reference.expired()) {
       removal.number = ++last_number_;
@@ -165,7 +159,7 @@ Status OpenFiles::remove(engine::Transaction& transaction, bson::ValueView id,
     end_removal(removal);
     return removed;
   }
-  removals_[std::this_thread::get_id()].files.push_back(std::move(removal));
+  removals_[std::this_thread::get_id()].push_back(std::move(removal));
   return {};
 }
 
@@ -191,7 +185,7 @@ OpenFiles::Detached OpenFiles::after_commit() {
     MutexLock lock(mutex_);
     const auto found = removals_.find(std::this_thread::get_id());
     if (found == removals_.end()) return detached;
-    for (const FileRemoval& removal : found->second.files) {
+    for (const FileRemoval& removal : found->second) {
       end_removal(removal);
       if (!removal.detached) continue;
       if (std::shared_ptr<OpenFile> file = find_locked(removal.id)) {
@@ -207,6 +201,14 @@ OpenFiles::Detached OpenFiles::after_commit() {
   for (const std::shared_ptr<OpenFile>& file : open) file->set_detached(true);
   detached.some_are_open = !open.empty();
   return detached;
+}
+
+void OpenFiles::give_up_removals() {
+  MutexLock lock(mutex_);
+  const auto found = removals_.find(std::this_thread::get_id());
+  if (found == removals_.end()) return;
+  for (const FileRemoval& removal : found->second) end_removal(removal);
+  removals_.erase(found);
 }
 
 }  // namespace gridmount::gridfs

@@ -52,25 +52,19 @@ class OpenFiles {
   // Implements FileTable::after_commit(). Returns the files that the calling thread's transaction
   // has moved to `detached`.
   Detached after_commit() GM_EXCLUDES(mutex_);
+  // Implements FileTable::give_up_removals().
+  void give_up_removals() GM_EXCLUDES(mutex_);
 
  private:
   struct OpenEntry {
     const OpenFile* file = nullptr;
     std::weak_ptr<OpenFile> reference;
   };
-  // A file that a transaction has removed. after_commit() makes the removal effective. If a
-  // transaction is rolled back, its entries stay until the thread calls remove() for a transaction
-  // with another address, or until the thread's next after_commit(), which treats them like other
-  // entries. For a file that is not open, such an entry does no harm: reclaiming a file that is not
-  // in `detached` does nothing, and open() checks the store again.
+  // A file that a transaction has removed. after_commit() makes the removal effective.
   struct FileRemoval {
     bson::Value id;
     bool detached = false;
     uint64_t number = 0;  // number in being_removed_; 0 if the file is open
-  };
-  struct FileRemovals {
-    const engine::Transaction* transaction = nullptr;
-    std::vector<FileRemoval> files;
   };
 
   // Returns the open file, or nothing if it is not open. Sets `removal` to the number of the
@@ -96,7 +90,7 @@ class OpenFiles {
   mutable Mutex mutex_;
   std::unordered_map<bson::Value, OpenEntry, bson::ValueHash> files_ GM_GUARDED_BY(mutex_);
   // Keyed by the thread that owns the transaction.
-  std::unordered_map<std::thread::id, FileRemovals> removals_ GM_GUARDED_BY(mutex_);
+  std::unordered_map<std::thread::id, std::vector<FileRemoval>> removals_ GM_GUARDED_BY(mutex_);
   // Files that were not open when a transaction removed them, with the number of that removal. The
   // transaction may not be committed yet, so snapshots may still show the file.
   std::unordered_map<bson::Value, uint64_t, bson::ValueHash> being_removed_ GM_GUARDED_BY(mutex_);

@@ -345,6 +345,7 @@ Result<Node> BucketNamespace::mkdir(std::string_view directory, std::string_view
 
 Result<RemovedName> BucketNamespace::unlink(std::string_view directory, std::string_view name) {
   GM_TRY(begin_change());
+  const RemovalScope removals(*files_);
   NameLoss loss;
   {
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction,

@@ -67,6 +67,7 @@ Result<std::optional<RemovedName>> BucketNamespace::rename_by(
     std::string_view from_directory, std::string_view from_name, std::string_view to_directory,
     std::string_view to_name, RenameMode mode, const std::optional<Creator>& whiteout) {
   GM_TRY(begin_change());
+  const RemovalScope removals(*files_);
   std::optional<NameLoss> loss;
   for (const TransactionKind kind : {TransactionKind::kShort, TransactionKind::kMayBlock}) {
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin(kind));

@@ -71,6 +71,7 @@ Result<std::optional<bson::Value>> BucketNamespace::start_revision(bson::ValueVi
   if (options_.revisions == 0) return std::optional<bson::Value>();
   GM_TRY(begin_change());
   if (const std::shared_ptr<File> open = files_->find(id)) GM_TRY(open->flush());
+  const RemovalScope removals(*files_);
   const bson::Value next(bson::ObjectId::generate());
   bson::Date date;
   {

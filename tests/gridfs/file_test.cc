@@ -112,6 +112,24 @@ TEST_F(FileTest, Open_RemovedButNotCommitted_WaitsUntilItIs) {
   EXPECT_TRUE(waited) << "did not wait for the commit";
 }
 
+// If the file counted as removed, its uncommitted changes would be lost with the last holder.
+TEST_F(FileTest, Remove_IsRolledBackBeforeAnotherChange_TheFileKeepsItsChanges) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  auto file = must(files->open(id));
+  must(write(*file, 0, "hello"));
+  {
+    const RemovalScope removals(*files);
+    const auto transaction = must(bucket().store().begin());
+    must(files->remove(*transaction, id));
+  }
+  files->after_commit();  // of another change on this thread
+  file.reset();
+  must(files->flush_all(engine::Durability::kCommitted));
+  EXPECT_EQ(must(download(id)), "hello");
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
 TEST_F(FileTest, Write_SmallAndFlush_OneCommitWithMd5) {
   const auto files = table();
   const bson::Value id = create("a");
