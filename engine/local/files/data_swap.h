@@ -16,7 +16,7 @@ namespace gridmount::local {
 enum class OldData { kDropped, kKept };
 
 // Makes the file `checkpoint` empty, and syncs it. If the swap is interrupted after this call, the
-// next opening for writing or the next repair finishes the swap, because there is an empty
+// next opening for writing, repair or compaction finishes the swap, because there is an empty
 // checkpoint beside a complete copy. The copy must be a complete, closed store with all contents of
 // the store in `folder`.
 Status begin_swap(const std::filesystem::path& folder);

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/local/files/data_swap.h"
 #include "engine/local/files/store_folder.h"
 #include "engine/local/integrity/store_replacement.h"
 #include "engine/local/integrity/structure_check.h"
@@ -113,6 +114,8 @@ Status copy_store(engine::Store& store, const std::filesystem::path& folder) {
 Result<Compaction> compact_store(const std::filesystem::path& folder) {
   const std::filesystem::path copied = folder / kCopyFolder;
   uint64_t transaction = 0;
+  // Only the copy of an interrupted salvage may have the newest commits.
+  GM_TRY(finish_swap(folder));
   {
     // Open the store for writing, so that a recovery after a power loss comes first. An Environment
     // alone has neither the drop cleanup nor the TTL monitor, which would write meanwhile.

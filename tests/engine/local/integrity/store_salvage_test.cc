@@ -502,7 +502,7 @@ TEST_F(StoreSalvage, OlderCopyOfTheData_IsTakenAndSaid) {
 
 // The new store has the transactions that only the log had. From the time when the checkpoint is
 // emptied until the new data.mdb is in place, only the copy has these transactions.
-TEST_F(StoreSalvage, InterruptedSwap_IsFinishedByTheNextOpeningOrRepair) {
+TEST_F(StoreSalvage, InterruptedSwap_IsFinishedByTheNextOpeningRepairOrCompaction) {
   make_log_that_cannot_be_replayed();
   const fs::path before = folder_.parent_path() / "before";
   fs::copy(folder_, before, fs::copy_options::recursive);
@@ -510,8 +510,8 @@ TEST_F(StoreSalvage, InterruptedSwap_IsFinishedByTheNextOpeningOrRepair) {
   const fs::path after = folder_.parent_path() / "after";
   fs::rename(folder_, after);
   for (const bool is_marked : {true, false}) {
-    for (const bool by_repair : {true, false}) {
-      SCOPED_TRACE(std::string(is_marked ? "marked, " : "") + (by_repair ? "repair" : "opening"));
+    for (const std::string by : {"opening", "repair", "compaction"}) {
+      SCOPED_TRACE((is_marked ? "marked, " : "") + by);
       fs::remove_all(folder_);
       fs::copy(before, folder_, fs::copy_options::recursive);
       fs::copy(after, folder_ / kCopyFolder, fs::copy_options::recursive);
@@ -520,8 +520,10 @@ TEST_F(StoreSalvage, InterruptedSwap_IsFinishedByTheNextOpeningOrRepair) {
       if (is_marked) {
         fs::copy(after / "owner", folder_ / "owner", fs::copy_options::overwrite_existing);
       }
-      if (by_repair) {
+      if (by == "repair") {
         ASSERT_TRUE(salvage());
+      } else if (by == "compaction") {
+        ASSERT_TRUE(compact_store(folder_));
       }
       EXPECT_EQ(missing(), std::set<int32_t>{7});
       EXPECT_THAT(problems(), IsEmpty());
