@@ -69,9 +69,12 @@ std::unique_ptr<TopSource> top_of_mount(const std::filesystem::path& file) {
 std::filesystem::path stats_file_below(const std::filesystem::path& folder) {
   std::error_code ignored;
   if (std::filesystem::exists(folder / kStatsFile, ignored)) return folder / kStatsFile;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    if (std::filesystem::exists(entry.path() / kStatsFile, ignored)) {
-      return entry.path() / kStatsFile;
+  // A range-based for would throw an exception if the folder cannot be read to its end.
+  std::error_code failed;
+  for (std::filesystem::directory_iterator entry(folder, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    if (std::filesystem::exists(entry->path() / kStatsFile, ignored)) {
+      return entry->path() / kStatsFile;
     }
   }
   return {};

@@ -3,8 +3,8 @@
 // Thread-safe: pure functions.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -24,10 +24,13 @@ inline double number_in(bson::View document, std::string_view name) {
   return value ? value->number().value_or(0) : 0;
 }
 
-// Returns the number in the field without its fraction. Returns 0 if the number is negative, or if
-// there is none.
+// Returns the number in the field without its fraction. Returns 0 if the number is negative or NaN,
+// or if there is none, and the largest integer if the number is larger.
 inline uint64_t count_in(bson::View document, std::string_view name) {
-  return static_cast<uint64_t>(std::max(number_in(document, name), 0.0));
+  constexpr double kBeyond = 18446744073709551616.0;  // 2^64
+  const double number = number_in(document, name);
+  if (number >= kBeyond) return std::numeric_limits<uint64_t>::max();
+  return number > 0 ? static_cast<uint64_t>(number) : 0;
 }
 
 // Returns the string in the field, or an empty one.
