@@ -11,8 +11,9 @@
 //
 // A process has MapGuard::kGuardsMax guards against SIGBUS (map_guard.h). A store takes two of
 // them, or one if it is read-only and not beside its owner. A store that finds no guard left works
-// too. But a page that cannot be read may then end the process, and PageCheck, TreePath and
-// Environment::survey_pages() check nothing.
+// too. But a page that cannot be read may then end the process, PageCheck and TreePath check
+// nothing, and whatever surveys all pages fails with IllegalOperation: checks, repairs and
+// compactions.
 #pragma once
 
 #include <chrono>

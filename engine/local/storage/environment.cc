@@ -590,7 +590,13 @@ Status Environment::check_all_pages() {
 }
 
 Result<PageReport> Environment::survey_pages(PageVisitor* visitor) {
-  if (!parts_->guard || parts_->guard->map() == nullptr) return PageReport();
+  // An empty report would look like a store without damage, or like one without contents.
+  if (!parts_->guard || parts_->guard->map() == nullptr) {
+    return fail(ErrorCode::kIllegalOperation,
+                "the pages of " + parts_->folder.data_path().string() +
+                    " cannot be read one by one: /proc is not mounted, or this process has too "
+                    "many stores open");
+  }
   // Try again as check_all_pages() does.
   const int attempts = visitor == nullptr ? 100 : 1;
   Result<PageReport> report = PageReport();

@@ -192,8 +192,8 @@ class Environment {
   // writes nothing.
   Status copy_pages(const system::File& file);
   // Reports the use of each page in the current snapshot (page_accounting.h). With a visitor,
-  // nobody may commit during the call. If no MapGuard guards data.mdb (map_guard.h), reads nothing
-  // and returns an empty report.
+  // nobody may commit during the call. Fails with IllegalOperation if no MapGuard guards data.mdb
+  // (map_guard.h).
   Result<PageReport> survey_pages(PageVisitor* visitor = nullptr);
   bool read_only() const;
   int format_version() const;

@@ -2,12 +2,18 @@
 
 #include "engine/local/storage/free_pages.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <deque>
+#include <fstream>
 #include <optional>
 #include <string>
 
+#include "engine/local/files/map_guard.h"
 #include "tests/engine/local/storage/environment_fixture.h"
 
 namespace gridmount::local {
@@ -75,6 +81,34 @@ TEST_F(FreePagesTest, GiveBack_AfterRemovals_TakesLessOfTheDisk) {
   EXPECT_EQ(return_free_pages(), 0U);
   ASSERT_TRUE(try_open(store()));
   expect_the_rest();
+}
+
+// Otherwise a salvage would find nothing to save, and a compaction would trust any list of pages.
+TEST_F(FreePagesTest, NoGuardIsLeft_NothingSurveysThePages) {
+  fill();
+  environment_.reset();
+  const std::filesystem::path other = folder_ / "other";
+  std::ofstream(other) << "a mapped file";
+  const int fd = ::open(other.c_str(), O_RDONLY | O_CLOEXEC);
+  void* const mapping = ::mmap(nullptr, 1, PROT_READ, MAP_SHARED, fd, 0);
+  ASSERT_NE(mapping, MAP_FAILED);
+  {
+    std::deque<MapGuard> all;
+    for (size_t i = 0; i < MapGuard::kGuardsMax; ++i) {
+      all.emplace_back(other, MapGuard::Contents::kPages);
+    }
+    ASSERT_TRUE(try_open(store()));
+    for (int i = 0; i < kValues; ++i) EXPECT_EQ(get(key(i)), value(i)) << i;
+    const Result<PageReport> report = environment_->survey_pages();
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().code(), ErrorCode::kIllegalOperation);
+    EXPECT_FALSE(environment_->return_free_pages({}));
+    environment_.reset();
+  }
+  ASSERT_TRUE(try_open(store()));
+  EXPECT_TRUE(environment_->survey_pages());
+  ::munmap(mapping, 1);
+  ::close(fd);
 }
 
 TEST_F(FreePagesTest, GiveBack_ThenWrite_UsesThePagesAgain) {
