@@ -1,6 +1,7 @@
 #include "engine/query/interruption.h"
 
 #include <cstdint>
+#include <utility>
 
 namespace gridmount::query {
 namespace {
@@ -21,6 +22,12 @@ InterruptionScope::InterruptionScope(Interruption& interruption)
 }
 
 InterruptionScope::~InterruptionScope() {
+  innermost = around_;
+}
+
+UninterruptedScope::UninterruptedScope() : around_(std::exchange(innermost, nullptr)) {}
+
+UninterruptedScope::~UninterruptedScope() {
   innermost = around_;
 }
 

@@ -4,8 +4,8 @@
 // maxTimeMS has passed, the command is killed, or its client is gone (CallInterruption in
 // engine/wire/service.cc).
 //
-// Thread-safety: the functions are thread-safe. A scope must be destroyed by the thread that has
-// created it, before the scopes that this thread has created earlier.
+// Thread-safety: the functions are thread-safe. A scope of either class must be destroyed by the
+// thread that has created it, before the scopes that this thread has created earlier.
 #pragma once
 
 #include <cstddef>
@@ -36,6 +36,19 @@ class InterruptionScope {
   friend Status check_interruption_now();
 
   Interruption& interruption_;
+  InterruptionScope* const around_;
+};
+
+// While a scope exists, no interruption ends the work of its thread. For work whose result many
+// commands share, and whose input is not of the command that happens to do it.
+class UninterruptedScope {
+ public:
+  UninterruptedScope();
+  ~UninterruptedScope();
+  UninterruptedScope(const UninterruptedScope&) = delete;
+  UninterruptedScope& operator=(const UninterruptedScope&) = delete;
+
+ private:
   InterruptionScope* const around_;
 };
 

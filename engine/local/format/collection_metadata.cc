@@ -3,6 +3,8 @@
 #include "engine/bson/builder.h"
 #include "engine/checksum/crc32c.h"
 #include "engine/local/format/raw_number.h"
+#include "engine/query/filter/filter_budget.h"
+#include "engine/query/interruption.h"
 
 namespace gridmount::local {
 namespace {
@@ -249,6 +251,10 @@ Result<std::shared_ptr<const CollectionMetadata>> CollectionMetadata::decode(
     const std::span<const uint8_t> document = bytes_of(bytes.substr(kDocumentChecksumBytes));
     if (crc32c(document) == big_endian_32(bytes)) {
       if (Result<bson::View> view = bson::validate(document, kReadBytesMax)) {
+        // All commands share the parsed filters of the entry. If a limit of the command that reads
+        // the entry first ended the parsing, the entry would look damaged.
+        const query::UninterruptedScope without_interruptions;
+        const query::FilterBudgetScope without_budget(nullptr);
         if (std::shared_ptr<const CollectionMetadata> metadata = metadata_of(ns, *view))
           return metadata;
       }

@@ -33,7 +33,7 @@ class FilterBudget {
 };
 
 // While a scope exists, filters parsed by this thread count against `budget` for their whole
-// lifetime. Scopes nest, and the innermost one applies.
+// lifetime. Scopes nest, and the innermost one applies. With a null `budget`, there is no limit.
 class FilterBudgetScope {
  public:
   explicit FilterBudgetScope(std::shared_ptr<FilterBudget> budget);

@@ -1,25 +1,30 @@
 // Goal: a collection whose catalog entry has no UUID, because an older program wrote it, gets a
-// UUID that stays the same.
+// UUID that stays the same. The limits of a command do not apply to the stored filters that the
+// command happens to read first.
 #include "engine/local/format/collection_metadata.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
 #include "engine/bson/json.h"
 #include "engine/checksum/crc32c.h"
 #include "engine/local/format/keyspace.h"
+#include "engine/query/filter/filter.h"
+#include "engine/query/filter/filter_budget.h"
+#include "engine/query/interruption.h"
 
 namespace gridmount::local {
 namespace {
 
 const engine::Namespace kPeople{"library", "people"};
 
-std::string entry_without_uuid(uint32_t prefix) {
+std::string entry_without_uuid(uint32_t prefix, const std::string& options = "{}") {
   const auto document = bson::document_from_json(
       R"({"records": {"tree": 3, "prefix": {"$numberLong": ")" + std::to_string(prefix) +
-      R"("}}, "ns": "library.people", "options": {}, "indexes": [{"name": "_id_",
+      R"("}}, "ns": "library.people", "options": )" + options + R"(, "indexes": [{"name": "_id_",
           "key": {"_id": 1}, "unique": true, "multikey": false, "tree": 4,
           "prefix": {"$numberLong": "2"}}]})");
   const bson::View view = *document;
@@ -51,6 +56,33 @@ TEST(CollectionMetadata, WithoutUuid_IsWrittenWithIt) {
   const auto bytes = moved.encode();
   ASSERT_TRUE(bytes);
   EXPECT_EQ(uuid_in(*bytes), (*entry)->uuid);
+}
+
+class KilledCommand final : public query::Interruption {
+ public:
+  Status check() override { return fail(ErrorCode::kInterrupted, "killed"); }
+};
+
+TEST(CollectionMetadata, StoredFilter_IsParsedWithoutTheLimitsOfTheCommand) {
+  std::string clauses;
+  for (int i = 0; i < 5000; ++i) {
+    clauses += (i == 0 ? "" : ", ") + (R"({"a": )" + std::to_string(i)) + "}";
+  }
+  const std::string validator = R"({"$or": [)" + clauses + "]}";
+  const std::string entry = entry_without_uuid(1, R"({"validator": )" + validator + "}");
+  const auto filter = bson::document_from_json(validator);
+  ASSERT_TRUE(filter);
+  {
+    KilledCommand killed;
+    const query::InterruptionScope command(killed);
+    EXPECT_FALSE(query::Filter::parse(*filter)) << "takes no time";
+    EXPECT_TRUE(CollectionMetadata::decode(kPeople, entry));
+    EXPECT_FALSE(query::check_interruption_now()) << "the command is still killed";
+  }
+  const query::FilterBudgetScope command(std::make_shared<query::FilterBudget>(0));
+  EXPECT_FALSE(query::Filter::parse(*filter)) << "the budget is large enough";
+  const auto decoded = CollectionMetadata::decode(kPeople, entry);
+  EXPECT_TRUE(decoded) << decoded.error().message();
 }
 
 }  // namespace
