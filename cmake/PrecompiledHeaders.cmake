@@ -22,14 +22,21 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   list(APPEND CMAKE_CXX_COMPILE_OPTIONS_CREATE_PCH -Xclang -fno-pch-timestamp)
 endif()
 
-# There are two sets of headers, because only tests need GoogleTest's headers. Each set belongs to a
-# target that has no other code. CLI11 is in neither set: it costs three seconds in each source that
+# There are two sets of headers, because only tests need GoogleTest's headers, and a third set with
+# GRIDMOUNT_OUTER_OPTIONS if there are such options. Each set belongs to a target that has no other
+# code. CLI11 is in neither set: it costs three seconds in each source that
 # includes it, but for the instantiation of its templates and not for the parsing.
 function(gridmount_precompiled_headers)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/headers.cc CONTENT "// Has nothing but its headers.\n")
   add_library(gridmount_headers OBJECT ${PROJECT_BINARY_DIR}/headers.cc)
   target_link_libraries(gridmount_headers PRIVATE tl::expected PkgConfig::BSON)
   target_precompile_headers(gridmount_headers PRIVATE ${common_headers})
+  if(GRIDMOUNT_OUTER_OPTIONS)
+    add_library(gridmount_outer_headers OBJECT ${PROJECT_BINARY_DIR}/headers.cc)
+    target_link_libraries(gridmount_outer_headers PRIVATE tl::expected PkgConfig::BSON)
+    target_compile_options(gridmount_outer_headers PRIVATE ${GRIDMOUNT_OUTER_OPTIONS})
+    target_precompile_headers(gridmount_outer_headers PRIVATE ${common_headers})
+  endif()
   if(GRIDMOUNT_TESTS)
     add_library(gridmount_test_headers OBJECT ${PROJECT_BINARY_DIR}/headers.cc)
     target_link_libraries(gridmount_test_headers PRIVATE
@@ -42,11 +49,16 @@ function(gridmount_precompiled_headers)
     get_target_property(libraries ${target} LINK_LIBRARIES)
     # libmongoc requires -fPIC for the sources that use it, but the owners of the headers are
     # compiled without -fPIC.
-    if(target MATCHES "^gridmount_(test_)?headers$" OR "mongo::mongoc_static" IN_LIST libraries)
+    if(target MATCHES "^gridmount_(outer_|test_)?headers$" OR "mongo::mongoc_static" IN_LIST libraries)
       continue()
     endif()
     if("GTest::gtest" IN_LIST libraries)
       target_precompile_headers(${target} REUSE_FROM gridmount_test_headers)
+      continue()
+    endif()
+    gridmount_is_outer(${target} is_outer)
+    if(is_outer)
+      target_precompile_headers(${target} REUSE_FROM gridmount_outer_headers)
     else()
       target_precompile_headers(${target} REUSE_FROM gridmount_headers)
     endif()

@@ -25,6 +25,17 @@ function(gridmount_targets_below folder result)
   set(${result} ${found} PARENT_SCOPE)
 endfunction()
 
+# Sets the variable `result` to whether GRIDMOUNT_OUTER_OPTIONS are for the target.
+function(gridmount_is_outer target result)
+  get_target_property(folder ${target} SOURCE_DIR)
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+  if(GRIDMOUNT_OUTER_OPTIONS AND folder MATCHES "^(command_line|engine/mongo|engine/wire|fuse|http|tools)(/|$)")
+    set(${result} TRUE PARENT_SCOPE)
+  else()
+    set(${result} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
+
 # Puts the options first in the list of libraries, so that options of the target itself come later
 # and win. A target that links GoogleTest also gets GRIDMOUNT_TEST_OPTIONS: it has code of tests,
 # which mostly calls the tested code. Code of tests that computes much is in libraries without
@@ -41,6 +52,10 @@ function(gridmount_set_options)
       target_compile_options(${target} PRIVATE ${GRIDMOUNT_TEST_OPTIONS})
     else()
       list(APPEND options gridmount_coverage)
+    endif()
+    gridmount_is_outer(${target} is_outer)
+    if(is_outer)
+      target_compile_options(${target} PRIVATE ${GRIDMOUNT_OUTER_OPTIONS})
     endif()
     set_property(TARGET ${target} PROPERTY LINK_LIBRARIES ${options} ${libraries})
   endforeach()
