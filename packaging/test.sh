@@ -14,13 +14,13 @@
 #   odr       g++ compiles and links the programs with -flto -Wodr, which finds types defined twice
 #   asan      clang: builds everything with its thread-safety analysis and with address and
 #             undefined-behaviour sanitizers; all tests, and some on real mounts
-#   fuzz      libFuzzer in asan's build, half of a minute or a whole one for each target
+#   fuzz      libFuzzer in asan's build, a quarter or half of a minute for each target
 #   tsan      thread sanitizer: the tests that use threads, and some on real mounts
 #   tidy      clang-tidy over all sources, each with the headers it names; takes as long as the others
 #             together
 #
 # Every stage runs, even after another stage has failed. The exit status says whether all stages
-# passed. Builds stay in build/, so a second run is short. Warnings are errors in all builds. While
+# that were begun passed. Builds stay in build/, so a second run is short. Warnings are errors in all builds. While
 # the tests of a stage run, the unused processor time goes to the builds of later stages.
 set -uo pipefail
 

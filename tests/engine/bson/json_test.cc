@@ -207,10 +207,13 @@ TEST(Json, Parse_Depth) {
 
 // The objects that represent a value do not count as levels of the document.
 TEST(Json, Parse_DepthOfValues) {
-  const auto below = [](int levels, std::string text, const std::string& before,
+  const auto below = [](int levels, const std::string& text, const std::string& before,
                         const std::string& after) {
-    for (int i = 0; i < levels; ++i) text.insert(0, before).append(after);
-    return text;
+    std::string all;
+    for (int i = 0; i < levels; ++i) all += before;
+    all += text;
+    for (int i = 0; i < levels; ++i) all += after;
+    return all;
   };
   for (const char* value :
        {R"({"$date": {"$numberLong": "1"}})",

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/engine/query/pipeline_run.h"
+#include "tests/sanitized.h"
 
 namespace gridmount::query {
 namespace {
@@ -218,6 +219,7 @@ TEST_F(DensifyTest, RefusedValues) {
 }
 
 TEST_F(DensifyTest, MadeDocuments_HaveALimit) {
+  if (kSanitized) GTEST_SKIP() << "takes long under sanitizers";
   storage.set("c", "[{'_id': 0, 'v': 0}, {'_id': 1, 'v': {'$numberDouble': 'Infinity'}}]");
   refuse({{by("1", "'full'"), 5897900,
            "Generated 500001 documents in $densify, which is over the limit of 500000."}});

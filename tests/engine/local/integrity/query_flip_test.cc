@@ -425,7 +425,7 @@ class QueryFlips : public testing::Test {
   // Makes each change alone. Sanitized builds make only some of them. At least a quarter must be
   // reported.
   void change_and_ask(std::vector<std::pair<uint64_t, std::string>> changes) {
-    constexpr size_t kSanitizedMax = 150;
+    constexpr size_t kSanitizedMax = 60;
     if (kSanitized && changes.size() > kSanitizedMax) {
       const uint64_t seed = number_from("GRIDMOUNT_BIT_FLIP_SEED", std::random_device()());
       std::cout << "GRIDMOUNT_BIT_FLIP_SEED=" << seed << std::endl;
