@@ -11,7 +11,7 @@
 #   format    clang-format changes nothing
 #   layering  the shape of the source tree, and what its documents refer to
 #   release   g++: builds everything, runs all tests, those on real mounts included
-#   odr       g++ compiles and links the programs with -flto -Wodr, which finds types defined twice
+#   odr       links release's objects of the programs with -flto -Wodr, which finds types defined twice
 #   asan      clang: builds everything with its thread-safety analysis and with address and
 #             undefined-behaviour sanitizers; all tests, and some on real mounts
 #   fuzz      libFuzzer in asan's build, a quarter or half of a minute for each target
@@ -113,7 +113,7 @@ build_ahead() {
   for stage in "${stages_to_come[@]}"; do
     case $stage in
       asan) presets+=(asan-ubsan) ;;
-      tsan | odr) presets+=("$stage") ;;
+      tsan) presets+=(tsan) ;;
     esac
   done
   if [ "${#presets[@]}" -eq 0 ]; then return; fi
@@ -174,8 +174,7 @@ stage_layering() {
 
 stage_release() { build release && beside_builds run_ctest release; }
 
-# The objects of this build are only for the linker.
-stage_odr() { build odr; }
+stage_odr() { build release odr; }
 
 stage_tidy() {
   configure clang || return 1

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Goal: the link of the stage odr finds types that are defined twice.
 
-  odr_link_test.py COMPILER LINK_OPTION...
+  odr_link_test.py COMPILER COMPILE_OPTION... -- LINK_OPTION...
 
-Method: two sources are compiled as the preset odr does, and linked with the options of
-cmake/OneDefinitionRule.cmake. Sources that agree pass. Then the definitions of one name differ.
+Method: two sources are compiled and linked with the options of cmake/OneDefinitionRule.cmake,
+optimized as the preset release does. Sources that agree pass. Then the definitions of one name differ.
 """
 
 import os
@@ -15,7 +15,8 @@ import tempfile
 import unittest
 
 COMPILER = sys.argv[1]
-LINK_OPTIONS = sys.argv[2:]
+COMPILE_OPTIONS = sys.argv[2 : sys.argv.index("--")]
+LINK_OPTIONS = sys.argv[sys.argv.index("--") + 1 :]
 
 SHARED = "struct Place { int ino; }; int ino_of(Place place);"
 USER = "int main() { return ino_of(Place{1}); }"
@@ -31,7 +32,7 @@ class OdrLink(unittest.TestCase):
                 source.write_text(text + "\n")
                 objects.append(f"{source}.o")
                 subprocess.run(
-                    [COMPILER, "-O0", "-flto", "-c", str(source), "-o", objects[-1]], check=True)
+                    [COMPILER, "-O2", *COMPILE_OPTIONS, "-c", str(source), "-o", objects[-1]], check=True)
             linked = subprocess.run(
                 [COMPILER, "-O0", "-flto", *LINK_OPTIONS, *objects, "-o", f"{folder}/odr.o"],
                 stderr=subprocess.PIPE, text=True, env={**os.environ, "LC_ALL": "C"})
