@@ -17,7 +17,7 @@ import unittest
 from mount_case import SYSTEM, MountCase, main
 from mounts import Folder
 
-STEPS = int(os.environ.get("DIFFERENTIAL_STEPS", 100_000))
+STEPS = int(os.environ.get("DIFFERENTIAL_STEPS", 60_000))
 # All groups except those in which something differs. node and path: if an object has lost its name
 # and is not an open file, for example a pipe or an O_PATH handle, its attributes can be read but
 # not changed. xattr: the same is true of a removed folder.

@@ -4,7 +4,7 @@ nothing else is broken.
 Method: workers create, overwrite, append to, rename and delete files and directories. Before each
 call they record in memory what may be found from then on, and after it what must be found. The
 daemon is killed at a random moment. The call in progress has happened or not, and a rename is never
-half done. Then the store is checked and mounted, and every file is compared. There are hundreds of
+half done. Then the store is checked and mounted, and every file is compared. There are a hundred
 short rounds on one store, and a few long ones with large files. The seed is printed, and
 KILL_TEST_SEED replays the workers' choices (the moment of the kill depends on the scheduler).
 KILL_TEST_ROUNDS sets the number of short rounds.
@@ -20,7 +20,7 @@ import unittest
 
 from mount_case import SYSTEM, MountCase, main
 
-SHORT_ROUNDS = int(os.environ.get("KILL_TEST_ROUNDS", 250))
+SHORT_ROUNDS = int(os.environ.get("KILL_TEST_ROUNDS", 120))
 LONG_ROUNDS = 3
 READ_ONLY_ROUNDS = 5
 WORKERS = 3

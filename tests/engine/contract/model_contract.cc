@@ -15,6 +15,7 @@
 #include "engine/query/sort.h"
 #include "engine/query/update/update.h"
 #include "tests/engine/contract/store_contract.h"
+#include "tests/sanitized.h"
 
 namespace gridmount::engine {
 namespace {
@@ -24,7 +25,8 @@ uint64_t chosen_seed() {
   return given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device()();
 }
 
-// Returns the number of runs. Each run makes about 1,700 operations.
+// Returns the number of runs. Each run makes about 1,700 operations, under a sanitizer a quarter of
+// them.
 uint64_t chosen_runs() {
   const char* given = std::getenv("GRIDMOUNT_MODEL_RUNS");
   return given != nullptr ? std::strtoull(given, nullptr, 0) : 1;
@@ -630,7 +632,7 @@ TEST_P(StoreContract, Model_RandomOperations_AgreeWithAListOfDocuments) {
     const auto documents = collection("model");
     const bool plans_as_ours =
         !GetParam().difference || GetParam().difference("Covered_QueriesReadNoDocuments").empty();
-    Comparison(store(), *documents, seed, plans_as_ours).run(150);
+    Comparison(store(), *documents, seed, plans_as_ours).run(random_rounds(150));
     if (HasFailure()) break;
     EXPECT_THAT(commit([&](Transaction& transaction) -> Status {
                   GM_ASSIGN(const bool exists, db()->exists(transaction, "model"));
