@@ -35,13 +35,45 @@ UriParts parts_of(std::string_view uri) {
   return parts;
 }
 
-// Returns where the options begin, or npos. Their first name ends with a '='. Otherwise the '?'
-// belongs to a password.
-size_t begin_of_options(std::string_view uri) {
-  for (size_t mark = uri.find('?'); mark != std::string_view::npos;
-       mark = uri.find('?', mark + 1)) {
-    const size_t after_name = uri.find_first_of("=@", mark);
-    if (after_name == std::string_view::npos || uri[after_name] == '=') return mark;
+// Returns true if the text, which comes before a '?', ends with hosts, or with hosts and a path:
+// "a:27017,b/db". What comes after the ':' of a host is a number. Without a user or a path, the
+// host must have no port, because "me:123" may be a user and the begin of a password.
+bool ends_with_hosts(std::string_view text) {
+  const size_t at = text.rfind('@');
+  const bool has_user = at != std::string_view::npos;
+  if (has_user) text.remove_prefix(at + 1);
+  const size_t slash = text.find('/');
+  const std::string_view hosts = text.substr(0, slash);
+  const bool has_port = hosts.find(':') != std::string_view::npos;
+  if (hosts.empty() || (has_port && !has_user && slash == std::string_view::npos)) return false;
+  bool is_port = false;
+  bool is_address = false;  // of IPv6: "[::1]"
+  for (const char letter : hosts) {
+    if (letter == '[' || letter == ']') {
+      is_address = letter == '[';
+    } else if (is_address) {
+      continue;
+    } else if (letter == ':') {
+      is_port = true;
+    } else if (letter == ',') {
+      is_port = false;
+    } else if (is_port && (letter < '0' || letter > '9')) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Returns where the options begin in what follows the "//", or npos. Their first name ends with a
+// '='. If a '@' comes later, the '?' belongs to a password, unless it comes after hosts.
+size_t begin_of_options(std::string_view text) {
+  for (size_t mark = text.find('?'); mark != std::string_view::npos;
+       mark = text.find('?', mark + 1)) {
+    const size_t after_name = text.find_first_of("=@", mark);
+    if (after_name == std::string_view::npos) return mark;
+    if (text[after_name] == '@') continue;
+    const bool has_at = text.find('@', mark) != std::string_view::npos;
+    if (!has_at || ends_with_hosts(text.substr(0, mark))) return mark;
   }
   return std::string_view::npos;
 }

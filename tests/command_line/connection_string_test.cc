@@ -16,6 +16,7 @@ TEST(ConnectionString, Secrets_AreNotLogged) {
   EXPECT_EQ(without_secrets("mongodb://db/?x=a@b"), "mongodb://db/");
   EXPECT_EQ(without_secrets("mongodb://db?x=a@b"), "mongodb://db");
   EXPECT_EQ(without_secrets("mongodb+srv://me:p@db"), "mongodb+srv://db");
+  EXPECT_EQ(without_secrets("mongodb://[::1]:27017/db?x=a@b"), "mongodb://[::1]:27017/db");
   EXPECT_EQ(without_secrets("no uri"), "no uri");
   EXPECT_EQ(without_secrets("mongodb://me:p@a,b:2/files?tls=true&tlsCertificateKeyFilePassword=s"),
             "mongodb://a,b:2/files");
@@ -26,6 +27,9 @@ TEST(ConnectionString, Password_IsNotLogged_EvenIfItIsNotEscaped) {
   EXPECT_EQ(without_secrets("mongodb://me:/p@1/w@db:7/files?x=a@b"), "mongodb://db:7/files");
   EXPECT_EQ(without_secrets("mongodb://me:1?w@db/?x=1"), "mongodb://db/");
   EXPECT_EQ(without_secrets("mongodb://me:p?/w@db?x=a@b"), "mongodb://db");
+  EXPECT_EQ(without_secrets("mongodb://me:p?w=1@db/files"), "mongodb://db/files");
+  EXPECT_EQ(without_secrets("mongodb://me:1?w=1@db/files?x=1"), "mongodb://db/files");
+  EXPECT_EQ(without_secrets("mongodb://me:p?w=1@db:1,c/files?x=a@b"), "mongodb://db:1,c/files");
 }
 
 TEST(ConnectionString, MistypedOnes_AreNotTakenForFolders) {
