@@ -161,7 +161,7 @@ Status StorePipelineStorage::replace(const query::CollectionName& collection, bs
   filter.append("_id", document["_id"]);
   engine::UpdateOptions options;
   options.bypass_validation = options_.bypass_validation;
-  GM_ASSIGN(options.collation, collation_of_merge());
+  // The _id is the one of the document that was found, so the pipeline's collation is not for it.
   bson::Document update(document);
   if (timestamps == EmptyTimestamps::kKept) {
     // An update by the stage $replaceWith keeps empty timestamps, and an update by a document does

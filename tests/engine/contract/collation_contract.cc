@@ -192,6 +192,25 @@ TEST_P(StoreContract, Collation_OfAMerge_IsThatOfItsTarget) {
   EXPECT_THAT(find("{}", {}, "target"), ElementsAre(json(doc(R"({"_id": "a", "n": 7})"))));
 }
 
+// The pipeline's collation finds the document, but does not compare its _id.
+TEST_P(StoreContract, Collation_OfAMerge_ReplacesTheDocumentItHasFound) {
+  create_index_as(
+      R"({"key": {"k": 1}, "unique": true, "collation": {"locale": "en", "strength": 2}})");
+  insert(R"({"_id": "a", "k": "y"})");
+  insert(R"({"_id": "A", "k": "x"})");
+  insert(R"({"_id": 1, "k": "X", "n": 1})", "source");
+  const bson::Document stages =
+      doc(R"({"0": {"$unset": "_id"}, "1": {"$merge": {"into": "c", "on": "k"}}})");
+  const bson::Document collation = doc(kIgnoringCase);
+  const Status merged = commit([&](Transaction& transaction) -> Status {
+    GM_TRY(collection("source")->aggregate(transaction, stages, {.collation = collation}));
+    return {};
+  });
+  EXPECT_THAT(merged, Succeeded());
+  EXPECT_THAT(find("{}"), ElementsAre(json(doc(R"({"_id": "a", "k": "y"})")),
+                                      json(doc(R"({"_id": "A", "k": "X", "n": 1})"))));
+}
+
 TEST_P(StoreContract, Collation_OfACollection_IsThatOfItsIndexes) {
   COLLATED_OF_TEST();
   ASSERT_THAT(collated.create("c", with_collation("", kIgnoringCase)), Succeeded());
