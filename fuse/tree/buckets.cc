@@ -122,7 +122,8 @@ Status Buckets::remove(std::string_view name) {
   GM_ASSIGN(std::shared_ptr<gridfs::PathNamespace> paths, mounted->paths());
   GM_TRY(expect_empty(name, *paths));
   GM_TRY(retire(*mounted));
-  GM_TRY(paths->bucket().drop());
+  // Meanwhile a driver may have made a file, or the listing may not show it.
+  GM_TRY(paths->bucket().drop_if_empty());
   MutexLock lock(mutex_);
   open_.erase(std::string(name));
   MutexLock bucket_lock(mounted->mutex_);
@@ -138,14 +139,15 @@ Status Buckets::rename(std::string_view from, std::string_view to, bool replaces
     return fail(gridfs::kEntryExists, "bucket " + std::string(to) + " exists already");
   }
   std::shared_ptr<MountedBucket> replaced;
+  std::shared_ptr<gridfs::PathNamespace> replaced_paths;
   if (taken) {
     GM_ASSIGN(replaced, find(to));
-    GM_ASSIGN(auto paths, replaced->paths());
-    GM_TRY(expect_empty(to, *paths));
+    GM_ASSIGN(replaced_paths, replaced->paths());
+    GM_TRY(expect_empty(to, *replaced_paths));
   }
   GM_TRY(retire(*mounted));
   if (replaced) GM_TRY(retire(*replaced));
-  GM_TRY(rename_collections(from, to, taken));
+  GM_TRY(rename_collections(from, to, taken ? &replaced_paths->bucket() : nullptr));
   MutexLock lock(mutex_);
   open_.erase(std::string(from));
   open_[std::string(to)] = mounted;
@@ -160,8 +162,11 @@ Status Buckets::rename(std::string_view from, std::string_view to, bool replaces
   return {};
 }
 
-Status Buckets::rename_collections(std::string_view from, std::string_view to, bool replaces) {
+Status Buckets::rename_collections(std::string_view from, std::string_view to,
+                                   const gridfs::Bucket* replaced) {
   GM_ASSIGN(auto transaction, store_.begin());
+  const bool replaces = replaced != nullptr;
+  if (replaces) GM_TRY(replaced->expect_empty(*transaction));
   for (std::string_view part : kParts) {
     const std::string target = collection_name(to, part);
     GM_ASSIGN(bool there, database_->exists(*transaction, collection_name(from, part)));

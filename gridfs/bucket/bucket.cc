@@ -186,12 +186,39 @@ Status Bucket::rename_by_name(std::string_view filename, std::string_view new_fi
 
 Status Bucket::drop() const {
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
+  return drop_in(*transaction);
+}
+
+Status Bucket::drop_if_empty() const {
+  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
+  GM_TRY(expect_empty(*transaction));
+  return drop_in(*transaction);
+}
+
+Status Bucket::expect_empty(engine::Snapshot& snapshot) const {
+  // Only the root's document has no parent.
+  bson::Builder below_root;
+  below_root.open_document("parent").append("$ne", bson::Value()).close();
+  const bson::Document directory = std::move(below_root).finish();
+  const std::pair<engine::Collection*, bson::View> contents[] = {
+      {files_.get(), bson::View()}, {directories_.get(), directory}, {links_.get(), bson::View()}};
+  for (const auto& [collection, filter] : contents) {
+    GM_ASSIGN(const std::optional<bson::View> found, collection->find_one(snapshot, filter));
+    if (!found) continue;
+    return fail(kBucketNotEmpty, "bucket " + in_quotes(options_.name) + ": " +
+                                     collection->ns().full() + " still has a document with _id " +
+                                     bson::to_json((*found)["_id"], bson::JsonForm::kRelaxed));
+  }
+  return {};
+}
+
+Status Bucket::drop_in(engine::Transaction& transaction) const {
   for (const engine::Collection* collection :
        {files_.get(), chunks_.get(), directories_.get(), detached_.get(), links_.get()}) {
-    Status dropped = database_->drop(*transaction, collection->ns().collection);
+    Status dropped = database_->drop(transaction, collection->ns().collection);
     if (!dropped && dropped.error().code() != ErrorCode::kNamespaceNotFound) return dropped;
   }
-  GM_TRY(transaction->commit());
+  GM_TRY(transaction.commit());
   MutexLock lock(index_check_->mutex);
   index_check_->done = false;
   return {};

@@ -159,6 +159,11 @@ class Bucket {
   // Drops all collections of the bucket in one transaction: the two of GridFS and the three that
   // only gridmount has.
   Status drop() const;
+  // Like drop(), but fails with BucketNotEmpty if the bucket holds something, see expect_empty().
+  Status drop_if_empty() const;
+  // Fails with BucketNotEmpty if the snapshot has a document in `files`, a directory other than the
+  // root, or an additional name. Documents that are no files documents count too.
+  Status expect_empty(engine::Snapshot& snapshot) const;
 
   // Removes a file inside the caller's transaction. Returns false if the file was only moved to
   // `detached`, because it is large, has garbage of a truncation, or has an invalid document. The
@@ -210,6 +215,7 @@ class Bucket {
     std::vector<bson::Value> truncated;  // the files with a marker
   };
   Result<Detached> read_detached() const;
+  Status drop_in(engine::Transaction& transaction) const;
 
   // Removes, in one transaction, those of the files `ids` that still have the filename. Returns the
   // files that were only moved to `detached`.

@@ -318,6 +318,28 @@ TEST_F(BucketTest, Remove_LargeFile_LeavesNothing) {
   EXPECT_EQ(count(bucket().detached()), 0);
 }
 
+TEST_F(BucketTest, DropIfEmpty_AnythingIsThere_IsRefused) {
+  change([&](engine::Transaction& transaction) { must(bucket().ensure_indexes(transaction)); });
+  const auto refused_with = [&](engine::Collection& collection, const char* document) {
+    change([&](engine::Transaction& transaction) {
+      must(collection.insert(transaction, *bson::document_from_json(document)));
+    });
+    EXPECT_EQ(code_of(bucket().drop_if_empty()), kBucketNotEmpty) << document;
+    change([&](engine::Transaction& transaction) {
+      must(collection.remove(transaction, bson::View(), true));
+    });
+  };
+  refused_with(bucket().files(), R"({"_id": "is no files document"})");
+  refused_with(bucket().directories(), R"({"_id": 1, "parent": "", "name": "a"})");
+  refused_with(bucket().links(), R"({"_id": "a", "file": 1})");
+  change([&](engine::Transaction& transaction) {
+    must(bucket().directories().insert(
+        transaction, *bson::document_from_json(R"({"_id": 1, "parent": null, "name": ""})")));
+  });
+  must(bucket().drop_if_empty());
+  EXPECT_EQ(must(bucket_names(bucket().database(), *must(store().snapshot()))).size(), 0U);
+}
+
 TEST_F(BucketTest, Drop) {
   upload("a", "x");
   must(bucket().drop());
