@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/bson/builder.h"
+#include "engine/bson/text.h"
 #include "engine/query/filter/canonical_form.h"
 
 namespace gridmount::profiling {
@@ -25,7 +26,7 @@ bson::Document entry_of(const Operation& operation) {
   entry.append_all(operation.counts);
   if (operation.error_code != 0) {
     entry.append("ok", 0.0).append("errCode", operation.error_code);
-    entry.append("errMsg", operation.error);
+    entry.append("errMsg", bson::valid_text(operation.error));
   }
   entry.append("millis", static_cast<int64_t>(operation.duration.count() / 1000));
   entry.append("micros", static_cast<int64_t>(operation.duration.count()));

@@ -11,6 +11,7 @@
 #include <set>
 #include <vector>
 
+#include "engine/bson/text.h"
 #include "engine/query/expression/expression.h"
 #include "engine/query/filter/filter.h"
 #include "engine/query/filter/json_schema.h"
@@ -330,7 +331,7 @@ class Explainer {
     out_.open_document("details")
         .append("code", static_cast<int32_t>(value.error().code()))
         .append("codeName", error_code_name(value.error().code()))
-        .append("errmsg", value.error().message())
+        .append("errmsg", bson::valid_text(value.error().message()))
         .close();
   }
 

@@ -1,5 +1,7 @@
 #include "engine/wire/commands/last_write.h"
 
+#include "engine/bson/text.h"
+
 namespace gridmount::wire {
 
 void record_last_write(Client& client, const BatchResult& result, bool is_update) {
@@ -13,7 +15,8 @@ void record_last_write(Client& client, const BatchResult& result, bool is_update
     out.append_null("err");
   } else {
     const Error& error = result.errors.back().second;
-    out.append("err", error.message()).append("code", static_cast<int32_t>(error.code()));
+    out.append("err", bson::valid_text(error.message()))
+        .append("code", static_cast<int32_t>(error.code()));
     out.append("codeName", error_code_name(error.code()));
   }
   client.set_last_write(std::move(out).finish());
