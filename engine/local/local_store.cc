@@ -214,6 +214,11 @@ Result<std::unique_ptr<engine::Store>> open(const std::filesystem::path& folder,
                                             const OpenOptions& options) {
   if (!options.read_only) GM_TRY(finish_swap(folder));
   GM_ASSIGN(std::unique_ptr<Environment> environment, Environment::open(folder, options));
+  if (environment->read_only() && !environment->owner_beside() && is_swap_unfinished(folder)) {
+    return fail(ErrorCode::kStoreReadOnly,
+                "store " + folder.string() +
+                    " has an interrupted repair, which only an opening for writing can finish");
+  }
   if (!environment->read_only()) {
     // Remove the copy of an interrupted compaction or salvage. If its swap had begun, finish_swap()
     // has used the copy.

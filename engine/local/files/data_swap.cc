@@ -82,6 +82,13 @@ Result<std::filesystem::path> swap_copy(const std::filesystem::path& folder, Old
   return kept;
 }
 
+bool is_swap_unfinished(const std::filesystem::path& folder) {
+  if (!is_complete(folder / kCopyFolder)) return false;
+  const Result<CheckpointFile> checkpoint =
+      CheckpointFile::open(folder / "checkpoint", /*read_only=*/true);
+  return checkpoint && !checkpoint->newest();
+}
+
 Result<std::optional<std::filesystem::path>> finish_swap(const std::filesystem::path& folder) {
   using Finished = std::optional<std::filesystem::path>;
   const std::filesystem::path copy = folder / kCopyFolder;
@@ -90,9 +97,7 @@ Result<std::optional<std::filesystem::path>> finish_swap(const std::filesystem::
   GM_ASSIGN(const LockFile owner, LockFile::lock(folder, /*read_only=*/false, /*create=*/false));
   GM_ASSIGN(const system::File data, system::File::open(folder / "data.mdb", O_RDONLY));
   GM_TRY(lock_data(data, folder, /*read_only=*/false));
-  const Result<CheckpointFile> checkpoint =
-      CheckpointFile::open(folder / "checkpoint", /*read_only=*/true);
-  if (!is_complete(copy) || !checkpoint || checkpoint->newest()) return Finished();
+  if (!is_swap_unfinished(folder)) return Finished();
   // After a kill, the empty checkpoint and the mark `closed` may be only in the kernel's memory. So
   // write and sync both again: a power loss must not leave the new data.mdb beside the old
   // checkpoint or the old mark.

@@ -34,4 +34,8 @@ Result<std::filesystem::path> swap_copy(const std::filesystem::path& folder, Old
 // StoreLocked if the store is in use, for example. Also fails with errors of the device.
 Result<std::optional<std::filesystem::path>> finish_swap(const std::filesystem::path& folder);
 
+// Returns whether a swap was interrupted after begin_swap(), so that only the copy may have the
+// newest commits. The caller must have locked the store, also if only for reading.
+bool is_swap_unfinished(const std::filesystem::path& folder);
+
 }  // namespace gridmount::local

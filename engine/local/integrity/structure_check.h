@@ -29,7 +29,7 @@ inline constexpr size_t kMaxProblems = 1000;
 // entries with documents in both directions, and checks the catalog and the lists of pages. Reads a
 // snapshot while writers continue; after a damaged page the check continues with a new snapshot. If
 // `record_read` is set, calls it for each record. The functions of this header fail with
-// IllegalOperation if `store` does not come from open().
+// IllegalOperation if `store` does not come from open(), or if no MapGuard guards data.mdb.
 Result<StructureReport> check_structure(engine::Store& store,
                                         const std::function<void()>& record_read = {});
 

@@ -27,7 +27,8 @@ class UnopenedStore {
   // with the errors of reading the files.
   static Result<UnopenedStore> open(const std::filesystem::path& folder);
 
-  // Reports the use of each page of the store, as Environment::survey_pages() does.
+  // Reports the use of each page of the store, as Environment::survey_pages() does, but needs no
+  // guard.
   Result<PageReport> survey_pages(PageVisitor* visitor) const;
   // The changes from the log or from `pending` that data.mdb lacks, in the form that
   // for_each_change() reads.

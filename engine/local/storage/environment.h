@@ -204,10 +204,10 @@ class Environment {
   Status reclaim();
   // Returns the space of free pages to the file system, by holes in data.mdb (free_pages.h), and
   // returns the number of bytes of disk space that are freed. First calls survey_pages(), and fails
-  // with StoreDamaged if the trees or the list of free pages are damaged. Fails with StoreReadOnly
-  // on a read-only store, with the errors of begin_read(), of WriteQueue::begin_exclusive() and of
-  // FreePages, and with MaxTimeMSExpired after the deadline. The calling thread must not have a
-  // write transaction.
+  // as it does, and with StoreDamaged if the trees or the list of free pages are damaged. Fails
+  // with StoreReadOnly on a read-only store, with the errors of begin_read(), of
+  // WriteQueue::begin_exclusive() and of FreePages, and with MaxTimeMSExpired after the deadline.
+  // The calling thread must not have a write transaction.
   Result<uint64_t> return_free_pages(const std::optional<engine::Deadline>& deadline);
   // Returns the owner if the store was opened beside an owner (OpenOptions::beside_owner),
   // otherwise nothing.

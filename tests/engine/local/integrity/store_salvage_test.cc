@@ -510,7 +510,8 @@ TEST_F(StoreSalvage, InterruptedSwap_IsFinishedByTheNextOpeningRepairOrCompactio
   const fs::path after = folder_.parent_path() / "after";
   fs::rename(folder_, after);
   for (const bool is_marked : {true, false}) {
-    for (const std::string by : {"opening", "repair", "compaction"}) {
+    for (const std::string by :
+         {"opening", "repair", "compaction", "opening after a read-only one"}) {
       SCOPED_TRACE((is_marked ? "marked, " : "") + by);
       fs::remove_all(folder_);
       fs::copy(before, folder_, fs::copy_options::recursive);
@@ -524,6 +525,12 @@ TEST_F(StoreSalvage, InterruptedSwap_IsFinishedByTheNextOpeningRepairOrCompactio
         ASSERT_TRUE(salvage());
       } else if (by == "compaction") {
         ASSERT_TRUE(compact_store(folder_));
+      } else if (by != "opening" && is_marked) {
+        OpenOptions options;
+        options.read_only = true;
+        const auto opened = local::open(folder_, options);
+        ASSERT_FALSE(opened);
+        EXPECT_EQ(opened.error().code(), ErrorCode::kStoreReadOnly);
       }
       EXPECT_EQ(missing(), std::set<int32_t>{7});
       EXPECT_THAT(problems(), IsEmpty());
