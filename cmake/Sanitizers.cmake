@@ -1,7 +1,7 @@
 # The options of compilers and linkers for GRIDMOUNT_SANITIZE and GRIDMOUNT_FUZZ.
 add_library(gridmount_sanitizers INTERFACE)
-# Targets that link this library report their coverage to libFuzzer: all targets except the code of
-# tests.
+# Targets that link this library report their coverage to libFuzzer: all targets that do not link
+# GoogleTest.
 add_library(gridmount_coverage INTERFACE)
 if(GRIDMOUNT_FUZZ)
   target_compile_options(gridmount_coverage INTERFACE -fsanitize=fuzzer-no-link)

@@ -577,7 +577,7 @@ class Store {
   // transaction; with a transaction the call fails with IllegalOperation. Fails with
   // NamespaceNotFound, CommandNotSupportedOnView, StoreDamaged, StoreReadOnly, WritesRefused or
   // MaxTimeMSExpired. Fails with CommandNotSupported if the file system cannot free space inside a
-  // file.
+  // file, and with IllegalOperation if the pages cannot be surveyed (open_store.h).
   virtual Result<int64_t> compact(const Namespace& ns,
                                   const std::optional<Deadline>& deadline = {}) = 0;
 

@@ -216,7 +216,7 @@ class CachedChunks {
                    int64_t end, int64_t length) {
     cache_->record_read(file_, version, known, offset, end, length);
   }
-  // Adds the content of chunk `n`, which must not be null, to the cache. The content must have been
+  // Adds `content`, which must not be null, to the cache as that of chunk `n`. It must have been
   // read since the version began. Does nothing if there is no room, or if the cache has the chunk.
   void keep(uint64_t version, int64_t n, ChunkCache::Content content) {
     cache_->keep(file_, version, n, std::move(content));

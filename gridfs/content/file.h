@@ -199,8 +199,9 @@ class FileTable {
   // The transaction was committed. Starts the removal of chunks in the background. If free space is
   // scarce, waits until the removals are done or have failed.
   virtual void after_commit() = 0;
-  // The transaction was not committed, so all its files stay what they were. Does nothing after
-  // after_commit().
+  // The transaction was not committed, or nobody knows whether it was: its files count as not
+  // removed. If it was committed after all, an open file is as after a removal by another client.
+  // Does nothing after after_commit().
   virtual void give_up_removals() = 0;
 
   // Begins to renew the leases of this table's orphans, and to remove orphans with an expired lease

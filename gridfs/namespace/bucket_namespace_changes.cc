@@ -360,9 +360,8 @@ Result<RemovedName> BucketNamespace::unlink(std::string_view directory, std::str
     GM_TRY(touch(*transaction, directory, parent));
     GM_TRY(commit_in(*transaction, parent));
   }
-  RemovedName removed = removed_name(loss);
   files_->after_commit();
-  return removed;
+  return removed_name(loss);
 }
 
 Result<bool> BucketNamespace::is_empty(engine::Snapshot& snapshot, std::string_view path) const {

@@ -139,9 +139,9 @@ Result<std::optional<RemovedName>> BucketNamespace::rename_by(
     GM_TRY(commit_counted(*transaction));
     break;
   }
+  files_->after_commit();
   std::optional<RemovedName> replaced;
   if (loss) replaced = removed_name(*loss);
-  files_->after_commit();
   return replaced;
 }
 

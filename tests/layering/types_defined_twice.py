@@ -4,7 +4,7 @@ The language allows that only in different programs, and no compiler detects it 
 are not compiled together. Method: namespaces and types are read from the text, without comments and
 strings. Types in unnamed namespaces, in functions and in other types are ignored, and so are
 template specializations. The stage odr of packaging/test.sh asks the linker the same about all that
-it links. This script needs no build.
+the optimizer has left. This script needs no build.
 """
 
 import re

@@ -11,7 +11,7 @@
 namespace gridmount::tools {
 namespace {
 
-uint64_t count_of(double number) {
+uint64_t count_in_field(double number) {
   bson::Builder builder;
   builder.append("n", number);
   const bson::Document document = std::move(builder).finish();
@@ -19,12 +19,13 @@ uint64_t count_of(double number) {
 }
 
 TEST(StatusFieldsTest, Count_NumbersOfAllKinds_IsTheNearestCount) {
-  EXPECT_EQ(count_of(2.9), 2U);
-  EXPECT_EQ(count_of(-1), 0U);
-  EXPECT_EQ(count_of(std::numeric_limits<double>::quiet_NaN()), 0U);
-  EXPECT_EQ(count_of(-std::numeric_limits<double>::infinity()), 0U);
+  EXPECT_EQ(count_in_field(2.9), 2U);
+  EXPECT_EQ(count_in_field(-1), 0U);
+  EXPECT_EQ(count_in_field(std::numeric_limits<double>::quiet_NaN()), 0U);
+  EXPECT_EQ(count_in_field(-std::numeric_limits<double>::infinity()), 0U);
+  EXPECT_EQ(count_in_field(std::numeric_limits<double>::infinity()), 0U);
+  EXPECT_EQ(count_in_field(18446744073709551616.0), UINT64_MAX);
   EXPECT_EQ(count_of(std::numeric_limits<double>::infinity()), UINT64_MAX);
-  EXPECT_EQ(count_of(18446744073709551616.0), UINT64_MAX);
   EXPECT_EQ(count_in(bson::Document(), "n"), 0U);
 }
 

@@ -83,7 +83,7 @@ Result<bson::Document> resolve_sources(Call& call, const engine::Namespace& ns,
   return bson::Document(whole.view()["p"].as_document());
 }
 
-bool ends_with_a_write(bson::View pipeline) {
+bool has_a_write(bson::View pipeline) {
   for (const bson::Element stage : pipeline) {
     if (stage.value.type() != Type::kDocument || stage.value.as_document().empty()) continue;
     const std::string_view name = first_of(stage.value.as_document()).key;
@@ -225,7 +225,7 @@ Result<AggregateCommand> AggregateCommand::read(Call& call, Arguments& arguments
   GM_TRY(refuse_option(arguments, "needsMerge"));
   GM_TRY(refuse_option(arguments, "exchange"));
   GM_ASSIGN(aggregate.pipeline, resolve_sources(call, aggregate.ns, *pipeline));
-  aggregate.writes = ends_with_a_write(aggregate.pipeline);
+  aggregate.writes = has_a_write(aggregate.pipeline);
   return aggregate;
 }
 

@@ -4,7 +4,7 @@ killed in the middle of work.
 
 Method: that of kill_test.py. Each round ends with kill -9 of the mount, in some rounds also of the
 server. In others the server is killed before and started again, and no call may fail because of it.
-At the end gridstore must find the bucket sound. KILL_TEST_ROUNDS sets the number of rounds.
+At the end gridstore must find the bucket sound. DEPLOYMENT_KILL_ROUNDS sets the number of rounds.
 """
 
 import os
@@ -13,7 +13,7 @@ import kill_test
 from deployment import Deployment
 from mount_case import SYSTEMS, main
 
-ROUNDS = int(os.environ.get("KILL_TEST_ROUNDS", 24))
+ROUNDS = int(os.environ.get("DEPLOYMENT_KILL_ROUNDS", 24))
 BUCKET_IS_SOUND = 0
 
 

@@ -44,9 +44,9 @@ void add_status(bson::View status, TopSample& sample) {
   sample.counters.push_back({"sent", count_in(network, "bytesOut"), true});
   sample.state.push_back(
       counted(count_in(document_in(status, "connections"), "current"), "connection"));
-  constexpr uint64_t kMebibyte = 1024 * 1024;
-  sample.state.push_back(
-      in_byte_units(count_in(document_in(status, "mem"), "resident") * kMebibyte) + " of memory");
+  constexpr double kMebibyte = 1024 * 1024;
+  const double resident = number_in(document_in(status, "mem"), "resident");
+  sample.state.push_back(in_byte_units(count_of(resident * kMebibyte)) + " of memory");
   const bson::View store = document_in(status, "storage");  // of gridmount's own servers
   if (store.empty()) return;
   sample.state.push_back(in_byte_units(count_in(store, "usedBytes")) + " used of " +

@@ -8,6 +8,7 @@
 #include "command_line/byte_units.h"
 #include "engine/base/log_text.h"
 #include "engine/bson/builder.h"
+#include "tools/gridstore/top/status_fields.h"
 
 namespace gridmount::tools {
 
@@ -73,10 +74,9 @@ std::vector<std::string> counter_texts(const TopSample& before, const TopSample&
     const double rate = rate_of(counter, before, now);
     std::array<char, 32> number{};
     std::snprintf(number.data(), number.size(), "%.0f", rate);
-    parts.push_back(counter.name + " " +
-                    (counter.is_bytes ? in_byte_units(static_cast<uint64_t>(rate))
-                                      : std::string(number.data())) +
-                    "/s");
+    parts.push_back(
+        counter.name + " " +
+        (counter.is_bytes ? in_byte_units(count_of(rate)) : std::string(number.data())) + "/s");
   }
   return parts;
 }
