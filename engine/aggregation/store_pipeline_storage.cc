@@ -126,20 +126,10 @@ Result<bool> StorePipelineStorage::has_unique_index(const query::CollectionName&
   });
 }
 
-// Returns the collation for the search and the update of a merged document. As on servers, this is
-// the collation of the pipeline, or that of the target (an empty document) if the pipeline has
-// none.
-Result<bson::View> StorePipelineStorage::collation_of_merge() const {
-  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options_.collation));
-  return collator != nullptr ? options_.collation.view() : bson::View();
-}
-
 Result<std::optional<bson::Document>> StorePipelineStorage::find_for_merge(
     const query::CollectionName& collection, bson::View filter) {
-  engine::FindOptions options;
-  GM_ASSIGN(options.collation, collation_of_merge());
-  GM_ASSIGN(const std::optional<bson::View> found,
-            open(collection)->find_one(snapshot_, filter, options));
+  // The collation is that of the collection, as on servers, even if the pipeline has another one.
+  GM_ASSIGN(const std::optional<bson::View> found, open(collection)->find_one(snapshot_, filter));
   if (!found) return std::optional<bson::Document>();
   return std::optional(bson::Document(*found));
 }
@@ -161,7 +151,6 @@ Status StorePipelineStorage::replace(const query::CollectionName& collection, bs
   filter.append("_id", document["_id"]);
   engine::UpdateOptions options;
   options.bypass_validation = options_.bypass_validation;
-  // The _id is the one of the document that was found, so the pipeline's collation is not for it.
   bson::Document update(document);
   if (timestamps == EmptyTimestamps::kKept) {
     // An update by the stage $replaceWith keeps empty timestamps, and an update by a document does

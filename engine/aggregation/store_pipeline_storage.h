@@ -72,7 +72,6 @@ class StorePipelineStorage : public query::PipelineStorage {
   std::shared_ptr<engine::Database> database_of(const query::CollectionName& collection) const;
   std::unique_ptr<engine::Collection> open(const query::CollectionName& collection) const;
   Result<engine::Transaction*> transaction() const;
-  Result<bson::View> collation_of_merge() const;
 
   const Databases databases_;
   engine::Snapshot& snapshot_;

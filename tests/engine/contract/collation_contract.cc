@@ -192,23 +192,36 @@ TEST_P(StoreContract, Collation_OfAMerge_IsThatOfItsTarget) {
   EXPECT_THAT(find("{}", {}, "target"), ElementsAre(json(doc(R"({"_id": "a", "n": 7})"))));
 }
 
-// The pipeline's collation finds the document, but does not compare its _id.
-TEST_P(StoreContract, Collation_OfAMerge_ReplacesTheDocumentItHasFound) {
-  create_index_as(
-      R"({"key": {"k": 1}, "unique": true, "collation": {"locale": "en", "strength": 2}})");
-  insert(R"({"_id": "a", "k": "y"})");
-  insert(R"({"_id": "A", "k": "x"})");
+// The collation of the pipeline decides which unique index fits, and not which documents match.
+TEST_P(StoreContract, Collation_OfAMerge_IsNotThatOfItsPipeline) {
+  COLLATED_OF_TEST();
+  const bson::Document collation = doc(kIgnoringCase);
   insert(R"({"_id": 1, "k": "X", "n": 1})", "source");
   const bson::Document stages =
       doc(R"({"0": {"$unset": "_id"}, "1": {"$merge": {"into": "c", "on": "k"}}})");
-  const bson::Document collation = doc(kIgnoringCase);
-  const Status merged = commit([&](Transaction& transaction) -> Status {
-    GM_TRY(collection("source")->aggregate(transaction, stages, {.collation = collation}));
-    return {};
-  });
-  EXPECT_THAT(merged, Succeeded());
-  EXPECT_THAT(find("{}"), ElementsAre(json(doc(R"({"_id": "a", "k": "y"})")),
-                                      json(doc(R"({"_id": "A", "k": "X", "n": 1})"))));
+  for (const bool is_collated : {false, true}) {
+    if (is_collated) {
+      ASSERT_THAT(commit([&](Transaction& transaction) { return db()->drop(transaction, "c"); }),
+                  Succeeded());
+      ASSERT_THAT(collated.create("c", with_collation("", kIgnoringCase)), Succeeded());
+    }
+    create_index_as(with_collation(R"("key": {"k": 1}, "unique": true)", kIgnoringCase));
+    insert(R"({"_id": "b", "k": "y"})");
+    insert(R"({"_id": "A", "k": "x"})");
+    const Status merged = commit([&](Transaction& transaction) -> Status {
+      GM_TRY(collection("source")->aggregate(transaction, stages, {.collation = collation}));
+      return {};
+    });
+    const std::string unchanged = json(doc(R"({"_id": "A", "k": "x"})"));
+    const std::string changed = json(doc(R"({"_id": "A", "k": "X", "n": 1})"));
+    if (is_collated) {
+      EXPECT_THAT(merged, Succeeded());
+    } else {
+      EXPECT_THAT(merged, FailedWith(ErrorCode::kDuplicateKey));
+    }
+    EXPECT_THAT(find("{}"), ElementsAre(json(doc(R"({"_id": "b", "k": "y"})")),
+                                        is_collated ? changed : unchanged));
+  }
 }
 
 TEST_P(StoreContract, Collation_OfACollection_IsThatOfItsIndexes) {
