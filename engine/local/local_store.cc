@@ -213,12 +213,15 @@ std::optional<Owner> owner_beside(const engine::Store& store) {
 Result<std::unique_ptr<engine::Store>> open(const std::filesystem::path& folder,
                                             const OpenOptions& options) {
   if (!options.read_only) GM_TRY(finish_swap(folder));
-  GM_ASSIGN(std::unique_ptr<Environment> environment, Environment::open(folder, options));
-  if (environment->read_only() && !environment->owner_beside() && is_swap_unfinished(folder)) {
+  Result<std::unique_ptr<Environment>> opened = Environment::open(folder, options);
+  const bool is_in_use = opened ? (*opened)->owner_beside().has_value()
+                                : opened.error().code() == ErrorCode::kStoreLocked;
+  if (options.read_only && !is_in_use && is_swap_unfinished(folder)) {
     return fail(ErrorCode::kStoreReadOnly,
                 "store " + folder.string() +
                     " has an interrupted repair, which only an opening for writing can finish");
   }
+  GM_ASSIGN(std::unique_ptr<Environment> environment, std::move(opened));
   if (!environment->read_only()) {
     // Remove the copy of an interrupted compaction or salvage. If its swap had begun, finish_swap()
     // has used the copy.

@@ -35,7 +35,8 @@ Result<std::filesystem::path> swap_copy(const std::filesystem::path& folder, Old
 Result<std::optional<std::filesystem::path>> finish_swap(const std::filesystem::path& folder);
 
 // Returns whether a swap was interrupted after begin_swap(), so that only the copy may have the
-// newest commits. The caller must have locked the store, also if only for reading.
+// newest commits. During a compaction the answer may be true for a moment, unless the caller has
+// locked the store.
 bool is_swap_unfinished(const std::filesystem::path& folder);
 
 }  // namespace gridmount::local
