@@ -27,9 +27,9 @@ std::string percent_encoded(std::string_view text);
 std::string uri_of_socket(std::string_view path);
 
 // Returns the part "user:password" of the URI: the text between "//" and the last '@' before the
-// options. A '/' or '?' in a password must be escaped. If the user forgets this, the part still has
-// the whole password, because the password must stay secret. Returns an empty view if there is no
-// such part.
+// options. A '/' or '?' in a password should be escaped. If it is not, the function guesses where
+// the options begin, so that without_secrets() still removes the whole password. Returns an empty
+// view if there is no such part.
 std::string_view user_and_password(std::string_view uri);
 
 // Returns the URI without its user, its password and its options, for logs and for the list of

@@ -2,8 +2,8 @@
 //
 // There is neither TLS nor a log-in, so everybody who can connect gets all answers.
 //
-// HttpLimits limits the number of connections, and the time for which a connection waits for its
-// client each time. A fixed number of threads serves any number of connections. A connection needs
+// HttpLimits limits the number of connections, and how long each single wait of a connection for
+// its client may be. A fixed number of threads serves any number of connections. A connection needs
 // about 2 KiB of memory while it is idle, and keeps the target of its last request. A request needs
 // a buffer of at most twice HttpLimits::head_bytes, and memory for its parsed fields and a copy of
 // them. Content needs at most kPieceBytesMax (reply.h). An upload needs 64 KiB here, and the

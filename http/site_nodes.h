@@ -21,7 +21,7 @@ bool is_regular(uint32_t mode);
 Result<gridfs::Node> find_node(gridfs::PathNamespace& paths, const Target& target);
 
 // Reads the files document. Fails with kFileNotFound if there is none, and with
-// kInvalidFilesDocument.
+// kInvalidFilesDocument if it is invalid.
 Result<gridfs::FilesDocument> read_file(const gridfs::Bucket& bucket, bson::ValueView id);
 
 // Returns the bucket of the namespace. The pointer keeps the namespace alive.

@@ -1,4 +1,4 @@
-// Puts a number and a noun into words for messages, with the noun in the right form.
+// Joins a number and a noun for messages, with the noun in the right form.
 //
 // Thread-safety: pure functions.
 #pragma once

@@ -39,8 +39,9 @@ class MongoDatabase final : public engine::Database {
  private:
   Result<std::vector<engine::CollectionInfo>> list(engine::Snapshot& snapshot,
                                                    bson::View filter) const;
-  // Runs a command outside of the transaction, because servers refuse the commands of this class in
-  // a transaction. The command does not see what the transaction has written. Also fails if the
+  // Runs a command that servers refuse in a transaction, or that they accept there only with
+  // restrictions. If `snapshot` is a transaction, the command runs outside of it, and does not see
+  // what the transaction has written. Also fails if the
   // reply has a write error.
   Result<bson::Document> run(engine::Snapshot& snapshot, std::string_view database,
                              bson::View command) const;

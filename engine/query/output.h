@@ -64,7 +64,8 @@ class DocumentOutput {
   // fail(), with BSONObjectTooLarge, or with Overflow if it is nested too deep, including the
   // levels of the appended values. Checks the interruption of this thread (interruption.h).
   Result<bson::View> finish();
-  // Like finish(), but does not check the depth. For a document that has only values of the input.
+  // Like finish(), but does not check the depth. For a document that cannot be nested too deep,
+  // because all its values come from the input, or are not nested.
   Result<bson::View> finish_flat();
 
  private:

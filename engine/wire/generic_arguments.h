@@ -19,7 +19,7 @@
 
 namespace gridmount::wire {
 
-// A session's `id.id`, a UUID.
+// The UUID in an lsid, {id: UUID}.
 using SessionId = std::array<uint8_t, 16>;
 
 struct WriteConcern {
@@ -49,8 +49,8 @@ struct GenericRules {
 // - IllegalOperation (20) for transactions, and for read concerns with a time;
 // - NotAReplicaSet (123) for the read concern levels "linearizable" and "snapshot";
 // - BadValue and FailedToParse for invalid concerns, and for an invalid maxTimeMS;
-// - InvalidOptions (72) for concerns that the command does not support, and for parts of a
-//   transaction without txnNumber or lsid;
+// - InvalidOptions (72) for concerns that the command does not support, for txnNumber without lsid,
+//   and for autocommit or startTransaction without txnNumber;
 // - the errors of Arguments for fields of the wrong type.
 Result<GenericArguments> read_generic_arguments(Arguments& arguments, const GenericRules& rules);
 

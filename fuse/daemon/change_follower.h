@@ -53,7 +53,8 @@ class ChangeFollower {
   // reports that everything may have changed.
   bool reopen();
   void follow() GM_EXCLUDES(mutex_);
-  // Logs that the stream is broken, once until reopen() has succeeded.
+  // Logs that the stream is broken. Does nothing if this was logged since the last success of
+  // reopen().
   void log_broken_stream(const Error& error);
   bool must_end() GM_EXCLUDES(mutex_);
   void pause() GM_EXCLUDES(mutex_);

@@ -1,6 +1,6 @@
 // Logs operations for which the kernel waits longer than a given time. The watchdog logs each of
-// these operations once while it runs. OperationsInProgress logs again when the operation ends.
-// Thread-safe.
+// these operations once, while the operation still runs. OperationsInProgress logs again when the
+// operation ends. Thread-safe.
 #pragma once
 
 #include <chrono>

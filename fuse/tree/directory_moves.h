@@ -1,6 +1,6 @@
 // Takes the tree lock, and marks directories that are being moved. The rename of a directory takes
-// longer, the more names are below the directory. Only operations on these names should wait for
-// the rename.
+// the longer, the more names are below the directory. Only operations on these names should wait
+// for the rename.
 //
 // The mover locks the tree exclusively twice, each time for a moment. First it waits until no
 // operation uses a path, and marks the directories that move. At the end it publishes their new

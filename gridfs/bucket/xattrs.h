@@ -1,8 +1,8 @@
 // Extended attributes of a file or directory: their limits, their form in documents, and the
 // changes of setxattr(2) and removexattr(2).
 //
-// A document has them as an array `xattrs` of {name: string, value: string or Binary}, beside the
-// other fields of metadata.posix (NAMESPACE.md). A name that is not UTF-8 is Binary too.
+// A document has them as an array `xattrs` of {name, value}, beside the other fields of
+// metadata.posix (NAMESPACE.md). Names and values are strings, or Binary if they are not UTF-8.
 //
 // An Xattrs object is a value and not thread-safe; its copies are independent. The functions are
 // pure.

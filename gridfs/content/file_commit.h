@@ -70,9 +70,9 @@ struct FileCommit {
   std::optional<timespec> ctime;
 };
 
-// Returns the maximum number of chunks that one transaction removes in addition to the number of
-// chunks that it writes: 16 MiB of chunks, but at least one chunk. If a commit would remove more
-// chunks, it truncates the file and leaves the other chunks to a later removal.
+// A transaction that writes n chunks removes at most n + chunks_removed_at_once() chunks. Returns
+// the number of chunks in 16 MiB, but at least 1. If a commit would remove more chunks, it
+// truncates the file and leaves the other chunks to a later removal.
 inline int64_t chunks_removed_at_once(int64_t chunk_bytes) {
   return std::max<int64_t>(int64_t{16} * 1024 * 1024 / chunk_bytes, 1);
 }
@@ -84,8 +84,8 @@ inline int64_t chunks_removed_at_once(int64_t chunk_bytes) {
 // the files document, and with FileChanged if the document has another uploadDate than
 // FileCommit::expected_date. An earlier truncation may have left chunks. If this commit truncates
 // the file too, or if its length reaches these chunks, removes them first, in other transactions of
-// bounded size. Writes only to the headers of the buffers, and to the byte after the content of
-// each buffer.
+// bounded size. In the memory of the buffers, changes only their headers, and the byte after the
+// content of each buffer.
 Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayout& layout,
                     int32_t chunk_bytes, FileCommit& commit);
 

@@ -1,11 +1,11 @@
-// Counts the changes in the buckets of a database that the mount's namespaces do not make. The
-// caches of a namespace compare the counts to notice that their entries may be out of date.
+// Counts the changes that others, not the mount's namespaces, make in the buckets of a database.
+// The caches of a namespace compare the counts to notice that their entries may be out of date.
 //
 // Documents that the store removes by itself are not counted: those of a TTL index, and the oldest
 // ones of a capped collection.
 //
-// Each function that changes a count must be called with an open transaction of the store that
-// makes the change, before the transaction commits. So a later transaction finds every earlier
+// Each function that changes a count must be called while the transaction that makes the change is
+// open: after it has begun, and before it commits. So a later transaction finds every earlier
 // change counted.
 //
 // Thread-safe.

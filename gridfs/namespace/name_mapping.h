@@ -6,8 +6,8 @@
 // rules with examples. The escapes are:
 // - %gridfs:esc:TEXT: an empty component, ".", "..", a component with a NUL, leading slashes or
 //   bytes that are not UTF-8, ".gridfs" at the root of the bucket, or a component that itself
-//   begins with "%gridfs:". TEXT is the component with these bytes written as %XX, with digits in
-//   upper case: '%', '/' and NUL, bytes that are not UTF-8, and the dots of "." and "..".
+//   begins with "%gridfs:". TEXT is the component. In TEXT, these bytes are written as %XX (digits
+//   in upper case): '%', '/', NUL, bytes that are not UTF-8, and the dots of "." and "..".
 // - %gridfs:file:TEXT: a file that has the same path as a directory. The directory keeps the plain
 //   name.
 // - %gridfs:long:TEXT:HASH: a component that would have more than 255 bytes as a name in the mount.

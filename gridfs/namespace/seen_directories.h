@@ -7,11 +7,11 @@
 // store too, documents are kept for a limited time, and only get_directory() may use them, but no
 // transaction.
 //
-// A transaction calls changing() when no other transaction can change the document until it ends:
-// after its own first change of the document, or while it is the only transaction of the store.
-// After it has committed, it calls note(). Between the two calls find() returns nothing. The order
-// of the calls of changing() is the order of the changes, so the cache never replaces a document by
-// an older one.
+// A transaction calls changing() when no other transaction can change the document until its own
+// end: after its own first change of the document, or while it is the only transaction of the
+// store. After it has committed, it calls note(). Between the two calls find() returns nothing. The
+// order of the calls of changing() is the order of the changes, so the cache never replaces a
+// document by an older one.
 //
 // Exception: a document that the store removes by itself, because a driver has made the collection
 // capped or has given it a TTL index, stays in the cache until a change of a name in the directory
@@ -57,7 +57,8 @@ class SeenDirectories {
   }
   // Keeps the document that the transaction has committed. `change` is what changing() has
   // returned. Does nothing if the document has been changed or forgotten since then, or if it has
-  // fields that can be large: extended attributes, the target of a symlink, or an _id of a driver.
+  // fields that can be large: extended attributes, the target of a symlink, or an _id that is
+  // not an ObjectId.
   void note(const std::string& path, const DirectoryDocument& directory, uint64_t change)
       GM_EXCLUDES(mutex_) {
     if (directory.posix.xattrs && !directory.posix.xattrs->empty()) return;

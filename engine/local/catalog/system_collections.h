@@ -18,8 +18,9 @@ namespace gridmount::local {
 bool is_catalog_collection(const engine::Namespace& ns);
 
 // Returns the documents of a catalog collection. For system.namespaces: {name: "db.c", options:
-// {...}} per collection or view, and {name: "db.c.$_id_"} per index. For system.indexes: {v, key,
-// ns, name, ...} per index. For system.views: {_id: "db.v", viewOn, pipeline} per view.
+// {...}}, without `options` if there are none, per collection or view, and {name: "db.c.$_id_"} per
+// index. For system.indexes: {v, key, ns, name, ...} per index. For system.views: {_id: "db.v",
+// viewOn, pipeline} per view.
 Result<std::vector<bson::Document>> catalog_documents(Catalog& catalog,
                                                       const engine::Namespace& ns);
 

@@ -27,12 +27,13 @@ struct Compaction {
   uint64_t bytes_after = 0;
 };
 
-// Returns the free pages of the store in `folder` to the file system: makes a copy, checks the
-// whole copy, and replaces data.mdb by it. Needs free disk space for the copy. After an
+// Returns the free pages of the store in `folder` to the file system. First finishes a swap that a
+// repair has begun (data_swap.h), and recovers the store if that is necessary. Then makes a copy,
+// checks the whole copy, and replaces data.mdb by it. Needs free disk space for the copy. After an
 // interruption at any time, by a kill or a power loss, data.mdb is either the old file or the whole
 // copy, and the next opening for writing deletes the rest of the copy. Fails with StoreLocked if
-// the store is in use. First finishes a swap that a repair has begun (data_swap.h). Fails with
-// DataCorruptionDetected or StoreDamaged and changes nothing if the store is damaged.
+// the store is in use. Fails with DataCorruptionDetected or StoreDamaged and replaces nothing if
+// the store is damaged.
 Result<Compaction> compact_store(const std::filesystem::path& folder);
 
 }  // namespace gridmount::local

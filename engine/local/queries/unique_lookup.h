@@ -33,10 +33,10 @@ struct UniqueLookup {
 std::optional<UniqueLookup> unique_lookup(const CollectionMetadata& metadata, bson::View filter,
                                           const query::Collator* collator);
 
-// Returns whether servers execute this find as a look-up by _id (IDHACK). The filter must have only
-// an _id, and no null, undefined, array, regular expression or document of operators as its value.
-// `options` must have nothing that servers exclude, such as a hint or a skip. The result is for
-// explanations and statistics. The store may find the document in any way.
+// Returns whether servers execute this find as a look-up by _id (IDHACK). They do if the filter
+// has only an _id, whose value is not null, undefined, an array, a regular expression or a document
+// of operators, and if `options` has nothing that servers exclude, such as a hint or a skip. The
+// result is for explanations and statistics. The store may find the document in any way.
 bool is_by_id(bson::View filter, const engine::FindOptions& options);
 
 // Returns the record that the lookup finds, or nothing if no document matches. Fails with

@@ -44,14 +44,15 @@ class PageCheck {
   PageCheck(const uint8_t* map, uint32_t page_bytes, std::vector<std::string> tree_names);
 
   // Each of these functions must be called before the corresponding call of LMDB in the write
-  // transaction `txn`. They fail with StoreDamaged, and the message names the page and its defect.
-  // before_clear() reads the whole tree.
+  // transaction `txn`. They fail with StoreDamaged, and the message names the page and its defect,
+  // or the tree whose entry is damaged. before_clear() reads the whole tree.
   Status before_put(MDB_txn* txn, MDB_dbi tree, std::string_view key);
   Status before_remove(MDB_txn* txn, MDB_dbi tree, std::string_view key);
   Status before_clear(MDB_txn* txn, MDB_dbi tree);
 
-  // Returns whether a check has found the data of another snapshot in a snapshot's meta page. LMDB
-  // would begin from this page, so nothing may be written any more. Thread-safe.
+  // Returns whether a check has failed because the meta page of its snapshot is invalid or
+  // describes another snapshot. LMDB would begin its next transaction from that page, so nothing
+  // may be written any more. Thread-safe.
   bool has_missed_snapshot() const { return has_missed_snapshot_; }
 
   // Checks that the snapshot's list of free pages is well formed and has each page only once.
@@ -142,9 +143,9 @@ class PageCheck {
   std::vector<Checked> checked_;                // indexed by MDB_dbi
   std::vector<Step> way_;                       // a member to reuse its memory
   std::set<std::string, std::less<>> counted_;  // names of the trees that value_counts() has passed
-  // For each page of the first snapshot: true if the page was checked, or was free in this
-  // snapshot. The entries of such a page are sound: a write makes the entries of a free page before
-  // the page is in use again. Pages after the vector's end were written later, so they are sound
+  // For each page of the first snapshot that was checked: true if the entries of the page are
+  // sound, because they were checked, or because the page was free. A free page is written anew
+  // before it is in use again. Pages after the vector's end were written later, so they are sound
   // too.
   std::vector<bool> sound_;
 };

@@ -213,9 +213,10 @@ class Trees {
   mutable std::optional<TreeReader> reader_;
   mutable std::vector<RangeCursor*> reading_;
   // Two neighbouring entries of a tree in the snapshot from which the write transaction began.
-  // prove_absent() has proved that no entry was between them, and need not prove it again. Without
-  // `below` the gap begins at the tree's beginning. Without `from` it ends at the tree's end.
-  // (`from` is the first entry at or after the gap.) gaps_ is indexed by handle.
+  // prove_absent() has proved that no entry was between them, and need not prove it again. `below`
+  // is the last entry before the gap, or unset if the gap begins at the tree's beginning. `from` is
+  // the first entry at or after the gap, or unset if the gap ends at the tree's end. gaps_ is
+  // indexed by handle.
   struct Gap {
     bool known = false;
     std::optional<TreeEntry> below;

@@ -31,8 +31,8 @@ struct ParseContext {
 
 struct Operator;
 
-// One evaluation of an operator. The arguments are in the order of the operator's parameters. An
-// absent argument is null.
+// One evaluation of an operator. The arguments are in the order of the operator's parameters. The
+// pointer of an absent argument is null (see has()).
 struct Call {
   const Operator& op;
   std::span<const ExpressionPointer> arguments;
@@ -40,9 +40,9 @@ struct Call {
 
   std::string name() const;
   bool has(size_t i) const { return i < arguments.size() && arguments[i] != nullptr; }
-  // Evaluates an argument, and checks the interruption of this thread (interruption.h) for one pass
-  // over its value. An operator that passes over the value more often must check the interruption
-  // itself.
+  // Evaluates an argument. Then calls check_interruption_of() (interruption.h) with the size of its
+  // value, for one pass of the operator over the value. An operator that passes over the value more
+  // often must check the interruption itself.
   Evaluated argument(size_t i) const;
 };
 
@@ -132,7 +132,7 @@ struct NamedArguments {
 };
 // Returns the operands in the order of `names`, without parsing them. An absent operand is nullopt.
 Result<std::vector<MaybeValue>> read_named(const NamedArguments& named, bson::ValueView operand);
-// Parses each operand that is present. An absent operand is null in the result.
+// Parses each operand that is present. The result has a null pointer for an absent operand.
 Result<std::vector<ExpressionPointer>> parse_named(const std::vector<MaybeValue>& operands,
                                                    ParseContext& context);
 

@@ -16,12 +16,12 @@
 
 namespace gridmount::query {
 
-// Returns the best plan. It is the plan of the index for which the largest number of leading fields
-// have conditions that allow only single values (such as equality and $in). If this number is the
-// same for several indexes, a plan with a range on the next field is better, and then a plan that
-// reads the documents in the order of the sort. If no index has a condition on its first field, but
-// each branch of an $or can use an index, the plan is the union of the branches' plans. If no index
-// helps, the plan reads the whole collection.
+// Returns the best plan. For each index, counts the leading fields whose conditions allow only
+// single values (such as equality and $in). The plan of the index with the largest count is best.
+// If the count is the same for several indexes, a plan with a range on the next field is better,
+// and then a plan that reads the documents in the order of the sort. If no index has a condition on
+// its first field, but each branch of an $or can use an index, the plan is the union of the
+// branches' plans. If no index helps, the plan reads the whole collection.
 //
 // `sort` may be null. `hint` is an index name, a key pattern, or {$natural: 1 or -1}, with which
 // the plan reads the whole collection forwards or backwards. Fails with BadValue if no index, or

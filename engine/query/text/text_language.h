@@ -28,8 +28,9 @@ bool is_stop_word(const TextLanguage& language, std::string_view word);
 
 // Returns a text that identifies the rules by which this program makes terms: the version of ICU,
 // and a checksum of the stems that libstemmer makes of all stop words. If two programs have
-// different texts, their terms may differ. If the texts are the same, the terms are the same,
-// unless the programs' versions of libstemmer differ only in the stems of other words.
+// different texts, their terms may differ. If the texts are the same, the terms are almost
+// certainly the same: another version of libstemmer goes unnoticed only if it changes the stem of
+// no stop word.
 const std::string& text_rules_version();
 
 }  // namespace gridmount::query

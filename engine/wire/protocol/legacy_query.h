@@ -28,9 +28,10 @@ inline constexpr uint32_t kExhaust = 1u << 6;  // refused; clients can use OP_MS
                                                // instead
 
 // Each function takes a whole message with the opcode in the function's name. The result refers to
-// `message`, which must outlive it. The caller must set the fields of `form` except its kind and
-// flags. After an error the connection must be closed. If an error can be reported to the client,
-// IncomingMessage::content has it and the function succeeds.
+// `message`, which must outlive it. The functions set only `kind` and `legacy_flags` of
+// IncomingMessage::form, and the caller must set its other fields. After an error the connection
+// must be closed. If an error can be reported to the client, IncomingMessage::content has it and
+// the function succeeds.
 Result<IncomingMessage> read_op_query(std::span<const uint8_t> message);
 Result<IncomingMessage> read_op_get_more(std::span<const uint8_t> message);
 Result<IncomingMessage> read_op_kill_cursors(std::span<const uint8_t> message);

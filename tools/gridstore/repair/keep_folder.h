@@ -2,7 +2,7 @@
 // namespace.
 //
 //   <db>.<collection>.bson           whole documents, as mongodump writes them
-//   <db>.<collection>.damaged.bson   bytes that are no longer documents, as documents
+//   <db>.<collection>.damaged.bson   damaged bytes, wrapped in documents
 //                                    {ns, what, why, part: int32, bytes: Binary}; a value longer
 //                                    than 8 MiB takes several documents, one after the other
 //
