@@ -33,7 +33,8 @@ class GroupTable {
 
   // The number of groups. The groups are numbered from 0, in the order of their first documents.
   size_t size() const { return groups_.size(); }
-  // Returns the group's _id, as its first document has given it. The view is valid until the next call of add().
+  // Returns the group's _id, as its first document has given it. The view is valid until the next
+  // call of add().
   bson::ValueView id(size_t group) const { return groups_[group].id.view(); }
   // Appends the results of the group's fields. Must be called only once for each group, after the
   // last add() (Accumulator::write()).
