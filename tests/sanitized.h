@@ -1,5 +1,6 @@
 // kSanitized is true if the tests run under AddressSanitizer or ThreadSanitizer, which need memory
-// and address space of their own.
+// and address space of their own. kThreadSanitized is true under ThreadSanitizer: long tests that
+// run one thread at a time have nothing for it to find.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -9,6 +10,13 @@
 #define GM_TEST_SANITIZED 1
 #endif
 #endif
+#if defined(__SANITIZE_THREAD__)
+#define GM_TEST_THREAD_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define GM_TEST_THREAD_SANITIZED 1
+#endif
+#endif
 
 namespace gridmount {
 
@@ -16,6 +24,12 @@ namespace gridmount {
 inline constexpr bool kSanitized = true;
 #else
 inline constexpr bool kSanitized = false;
+#endif
+
+#ifdef GM_TEST_THREAD_SANITIZED
+inline constexpr bool kThreadSanitized = true;
+#else
+inline constexpr bool kThreadSanitized = false;
 #endif
 
 // Scales the number of rounds of a random comparison, or the number of results that the rounds must

@@ -19,6 +19,7 @@
 #include "tests/forwarding_store.h"
 #include "tests/gridfs/bucket_fixture.h"
 #include "tests/gridfs/namespace_counting_store.h"
+#include "tests/sanitized.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -308,6 +309,7 @@ TEST_F(SharedStoreTest, OrphanWithoutALease_GetsOne) {
 }
 
 TEST_F(SharedStoreTest, ManyOrphansWithoutALease_GetOneInSeveralTransactions) {
+  if (kThreadSanitized) GTEST_SKIP() << "runs one thread at a time";
   constexpr int kOrphans = 18;
   for (int i = 0; i < kOrphans; ++i) {
     bson::Builder orphan;

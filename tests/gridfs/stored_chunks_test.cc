@@ -12,6 +12,7 @@
 #include "gridfs/namespace/nodes.h"
 #include "tests/forwarding_store.h"
 #include "tests/gridfs/bucket_fixture.h"
+#include "tests/sanitized.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -204,6 +205,7 @@ TEST_F(StoredChunksTest, CuttingByMuchAndGrowingAgainInOneCommit) {
 
 // One of the transactions fails. After a full disk, the file itself tries again.
 TEST_F(StoredChunksTest, CuttingByMuchAndGrowingAgain_CountsOnceIfATransactionFails) {
+  if (kThreadSanitized) GTEST_SKIP() << "runs one thread at a time";
   RefusingStore refusing(store());
   const Bucket refused_bucket(refusing, refusing.database("test"), BucketOptions());
   FileTableOptions options;

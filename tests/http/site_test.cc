@@ -9,6 +9,7 @@
 #include "engine/bson/json.h"
 #include "http/file_content.h"
 #include "tests/gridfs/bucket_fixture.h"
+#include "tests/sanitized.h"
 
 namespace gridmount::http {
 namespace {
@@ -232,6 +233,7 @@ TEST_F(HttpSiteTest, Listings_HaveWhatIsThere) {
 }
 
 TEST_F(HttpSiteTest, ListingOfManyNames_HasEachOnce) {
+  if (kThreadSanitized) GTEST_SKIP() << "runs one thread at a time";
   constexpr int kNames = 3000;
   change([&](engine::Transaction& transaction) {
     for (int i = 0; i < kNames; ++i) {

@@ -20,6 +20,7 @@
 #include "engine/bson/builder.h"
 #include "engine/local/integrity/structure_check.h"
 #include "engine/local/open_store.h"
+#include "tests/sanitized.h"
 
 namespace {
 
@@ -238,6 +239,7 @@ TEST_F(StoreCopy, Compaction_FullDisk_LeavesTheStore) {
 }
 
 TEST_F(StoreCopy, Compaction_KilledAnywhere_LeavesAStore) {
+  if (kThreadSanitized) GTEST_SKIP() << "runs one thread at a time";
   int64_t expected = kDocuments;
   int kills = 0;
   for (int call = 1; call < 500; ++call) {

@@ -24,6 +24,7 @@
 #include "engine/local/files/lock_file.h"
 #include "engine/local/storage/environment.h"
 #include "tests/engine/local/storage/sync_gate.h"
+#include "tests/sanitized.h"
 
 namespace {
 
@@ -507,6 +508,7 @@ TEST(CheckpointFileTest, Newest_DamagedSlot_IsTheOtherOne) {
 
 // D3: the other slot stays valid however much of a slot was written when the power failed.
 TEST(CheckpointFileTest, Newest_SlotTornAnywhere_IsTheOtherOne) {
+  if (kThreadSanitized) GTEST_SKIP() << "runs one thread at a time";
   std::string name = (fs::temp_directory_path() / "checkpoint_file_test.XXXXXX");
   const fs::path folder = ::mkdtemp(name.data());
   const fs::path path = folder / "checkpoint";
