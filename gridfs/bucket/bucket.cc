@@ -195,7 +195,13 @@ Status Bucket::drop_if_empty() const {
   return drop_in(*transaction);
 }
 
-Status Bucket::expect_empty(engine::Snapshot& snapshot) const {
+Status Bucket::expect_empty(engine::Transaction& transaction) const {
+  if (store_.capabilities().transactional_catalog) return expect_empty_in(transaction);
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.short_snapshot());
+  return expect_empty_in(*snapshot);
+}
+
+Status Bucket::expect_empty_in(engine::Snapshot& snapshot) const {
   // Only the root's document has no parent.
   bson::Builder below_root;
   below_root.open_document("parent").append("$ne", bson::Value()).close();

@@ -161,9 +161,11 @@ class Bucket {
   Status drop() const;
   // Like drop(), but fails with BucketNotEmpty if the bucket holds something, see expect_empty().
   Status drop_if_empty() const;
-  // Fails with BucketNotEmpty if the snapshot has a document in `files`, a directory other than the
-  // root, or an additional name. Documents that are no files documents count too.
-  Status expect_empty(engine::Snapshot& snapshot) const;
+  // For a transaction that is about to drop the bucket's collections. Fails with BucketNotEmpty if
+  // there is a document in `files`, a directory other than the root, or an additional name.
+  // Documents that are no files documents count too. Without Capabilities::transactional_catalog,
+  // a transaction cannot drop what it has read, so this function reads a snapshot of its own.
+  Status expect_empty(engine::Transaction& transaction) const;
 
   // Removes a file inside the caller's transaction. Returns false if the file was only moved to
   // `detached`, because it is large, has garbage of a truncation, or has an invalid document. The
@@ -216,6 +218,7 @@ class Bucket {
   };
   Result<Detached> read_detached() const;
   Status drop_in(engine::Transaction& transaction) const;
+  Status expect_empty_in(engine::Snapshot& snapshot) const;
 
   // Removes, in one transaction, those of the files `ids` that still have the filename. Returns the
   // files that were only moved to `detached`.

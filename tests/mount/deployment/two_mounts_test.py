@@ -65,6 +65,23 @@ class TwoMountsTest(unittest.TestCase):
             thread.join()
         return errors
 
+    # --- Buckets.
+
+    def test_only_empty_buckets_are_removed_or_replaced(self):
+        photos, pictures = (os.path.join(self.one.mount_point, name) for name in ("photos", "pictures"))
+        os.mkdir(photos)
+        self.database["photos.files"].insert_one({"_id": "no listing shows it"})
+        os.mkdir(pictures)
+        for change in (lambda: os.rmdir(photos), lambda: os.rename(pictures, photos)):
+            with self.assertRaises(OSError) as refused:
+                change()
+            self.assertEqual(refused.exception.errno, errno.ENOTEMPTY)
+        self.assertEqual(self.database["photos.files"].count_documents({}), 1)
+        self.database["photos.files"].delete_many({})
+        os.rename(pictures, photos)
+        os.rmdir(photos)
+        self.assertEqual(os.listdir(self.one.mount_point), ["fs"])
+
     # --- Close to open.
 
     def test_opened_after_close_shows_the_content(self):
