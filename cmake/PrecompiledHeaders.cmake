@@ -24,8 +24,8 @@ endif()
 
 # There are two sets of headers, because only tests need GoogleTest's headers, and a third set with
 # GRIDMOUNT_OUTER_OPTIONS if there are such options. Each set belongs to a target that has no other
-# code. CLI11 is in neither set: it costs three seconds in each source that
-# includes it, but for the instantiation of its templates and not for the parsing.
+# code. CLI11 is in no set: it costs three seconds in each source that includes it, but for the
+# instantiation of its templates and not for the parsing.
 function(gridmount_precompiled_headers)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/headers.cc CONTENT "// Has nothing but its headers.\n")
   add_library(gridmount_headers OBJECT ${PROJECT_BINARY_DIR}/headers.cc)

@@ -37,7 +37,7 @@ UriParts parts_of(std::string_view uri) {
 
 // Returns true if the text, which comes before a '?', ends with hosts, or with hosts and a path:
 // "a:27017,b/db". What comes after the ':' of a host is a number. Without a user or a path, the
-// host must have no port, because "me:123" may be a user and the begin of a password.
+// host must have no port, because "me:123" may be a user and the beginning of a password.
 bool ends_with_hosts(std::string_view text) {
   const size_t at = text.rfind('@');
   const bool has_user = at != std::string_view::npos;

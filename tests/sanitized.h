@@ -1,6 +1,6 @@
 // kSanitized is true if the tests run under AddressSanitizer or ThreadSanitizer, which need memory
-// and address space of their own. kThreadSanitized is true under ThreadSanitizer: long tests that
-// run one thread at a time have nothing for it to find.
+// and address space of their own. kThreadSanitized is true under ThreadSanitizer. Long tests that
+// make one call after another are skipped there, because shorter tests run the same threads.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

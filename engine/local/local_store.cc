@@ -219,7 +219,8 @@ Result<std::unique_ptr<engine::Store>> open(const std::filesystem::path& folder,
   if (options.read_only && !is_in_use && is_swap_unfinished(folder)) {
     return fail(ErrorCode::kStoreReadOnly,
                 "store " + folder.string() +
-                    " has an interrupted repair, which only an opening for writing can finish");
+                    " has an interrupted repair, which an opening for writing finishes; run "
+                    "'gridstore check --repair'");
   }
   GM_ASSIGN(std::unique_ptr<Environment> environment, std::move(opened));
   if (!environment->read_only()) {

@@ -61,7 +61,7 @@ TEST_F(FileTruncationTest, Truncate_KilledBeforeTheRestWent_ReclaimedAtOpen) {
 // The rest of a truncated file is removed in the background, and must not appear as content
 // meanwhile.
 TEST_F(FileTruncationTest, CutAndGrownAgain_IsZerosForWhoOpensItNext) {
-  if (kThreadSanitized) GTEST_SKIP() << "runs one thread at a time";
+  if (kThreadSanitized) GTEST_SKIP() << "makes one call after another";
   constexpr int64_t kBytes = 40'000'000;
   UploadOptions options;
   options.chunk_bytes = 4000;

@@ -309,7 +309,7 @@ TEST_F(SharedStoreTest, OrphanWithoutALease_GetsOne) {
 }
 
 TEST_F(SharedStoreTest, ManyOrphansWithoutALease_GetOneInSeveralTransactions) {
-  if (kThreadSanitized) GTEST_SKIP() << "runs one thread at a time";
+  if (kThreadSanitized) GTEST_SKIP() << "makes one call after another";
   constexpr int kOrphans = 18;
   for (int i = 0; i < kOrphans; ++i) {
     bson::Builder orphan;

@@ -205,7 +205,7 @@ TEST_F(StoredChunksTest, CuttingByMuchAndGrowingAgainInOneCommit) {
 
 // One of the transactions fails. After a full disk, the file itself tries again.
 TEST_F(StoredChunksTest, CuttingByMuchAndGrowingAgain_CountsOnceIfATransactionFails) {
-  if (kThreadSanitized) GTEST_SKIP() << "runs one thread at a time";
+  if (kThreadSanitized) GTEST_SKIP() << "makes one call after another";
   RefusingStore refusing(store());
   const Bucket refused_bucket(refusing, refusing.database("test"), BucketOptions());
   FileTableOptions options;

@@ -233,7 +233,7 @@ TEST_F(HttpSiteTest, Listings_HaveWhatIsThere) {
 }
 
 TEST_F(HttpSiteTest, ListingOfManyNames_HasEachOnce) {
-  if (kThreadSanitized) GTEST_SKIP() << "runs one thread at a time";
+  if (kThreadSanitized) GTEST_SKIP() << "makes one call after another";
   constexpr int kNames = 3000;
   change([&](engine::Transaction& transaction) {
     for (int i = 0; i < kNames; ++i) {

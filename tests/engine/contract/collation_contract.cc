@@ -251,7 +251,7 @@ TEST_P(StoreContract, Collation_OfACollection_IsThatOfItsIndexes) {
 // The results are the same with indexes of several collations, in both directions, and without
 // them.
 TEST_P(StoreContract, Collation_OfIndexes_ChangesNoResult) {
-  if (kThreadSanitized) GTEST_SKIP() << "runs one thread at a time";
+  if (kThreadSanitized) GTEST_SKIP() << "makes one call after another";
   const std::string texts[] = {"a", "A", "b", "B", "", "10", "9", "\u00e4", "aa", "a b", "a-b"};
   int id = 0;
   for (const std::string& text : texts) {

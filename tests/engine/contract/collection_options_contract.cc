@@ -101,7 +101,7 @@ TEST_P(StoreContract, Unsupported_Options_AreRefused) {
 // A store must be able to read what it has accepted, so all options and indexes of a collection
 // together must fit in a document.
 TEST_P(StoreContract, OptionsAndIndexes_TogetherAreNoLargerThanADocument) {
-  if (kThreadSanitized) GTEST_SKIP() << "runs one thread at a time";
+  if (kThreadSanitized) GTEST_SKIP() << "makes one call after another";
   OPTIONS_OF_TEST();
   insert(R"({"_id": 1, "a": 1})");
   const auto of = [](const std::string& field, size_t bytes) {

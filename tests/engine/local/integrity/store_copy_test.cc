@@ -239,7 +239,7 @@ TEST_F(StoreCopy, Compaction_FullDisk_LeavesTheStore) {
 }
 
 TEST_F(StoreCopy, Compaction_KilledAnywhere_LeavesAStore) {
-  if (kThreadSanitized) GTEST_SKIP() << "runs one thread at a time";
+  if (kThreadSanitized) GTEST_SKIP() << "makes one call after another";
   int64_t expected = kDocuments;
   int kills = 0;
   for (int call = 1; call < 500; ++call) {

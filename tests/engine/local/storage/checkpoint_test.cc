@@ -508,7 +508,7 @@ TEST(CheckpointFileTest, Newest_DamagedSlot_IsTheOtherOne) {
 
 // D3: the other slot stays valid however much of a slot was written when the power failed.
 TEST(CheckpointFileTest, Newest_SlotTornAnywhere_IsTheOtherOne) {
-  if (kThreadSanitized) GTEST_SKIP() << "runs one thread at a time";
+  if (kThreadSanitized) GTEST_SKIP() << "makes one call after another";
   std::string name = (fs::temp_directory_path() / "checkpoint_file_test.XXXXXX");
   const fs::path folder = ::mkdtemp(name.data());
   const fs::path path = folder / "checkpoint";

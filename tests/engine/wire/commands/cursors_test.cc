@@ -73,7 +73,7 @@ TEST_F(Cursors, FirstBatch_Ends_AsMongoDbDoes) {
 }
 
 TEST_F(Cursors, Batches_OfLargeDocuments_FitIntoAReply) {
-  if (kThreadSanitized) GTEST_SKIP() << "runs one thread at a time";
+  if (kThreadSanitized) GTEST_SKIP() << "makes one call after another";
   insert_large(40, 1 << 20);
   bson::Document reply = run(R"({"find": "c", "batchSize": 40})");
   EXPECT_THAT(batch(reply), SizeIs(15));
@@ -88,7 +88,7 @@ TEST_F(Cursors, Batches_OfLargeDocuments_FitIntoAReply) {
 }
 
 TEST_F(Cursors, Batches_OnThisMachine_AreSmall_UnlessAskedFor) {
-  if (kThreadSanitized) GTEST_SKIP() << "runs one thread at a time";
+  if (kThreadSanitized) GTEST_SKIP() << "makes one call after another";
   insert_large(30, 256 * 1024);
   const auto sizes = [&](Client& whose) {
     const bson::Document first = run_as(whose, R"({"find": "c"})");
