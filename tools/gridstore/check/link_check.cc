@@ -26,6 +26,13 @@ bson::Document ascending(std::string_view field) {
   return std::move(sort).finish();
 }
 
+// Returns true if the link is an additional name of this file.
+bool is_further_name(bson::View link, bson::View file) {
+  const bson::ValueView name = link["_id"];
+  if (name.type() != bson::Type::kString || !link.find("file")) return false;
+  return !gridfs::has_filename(file) || file["filename"].as_string() != name.as_string();
+}
+
 // Reads the links in the order of their files, side by side with the files in the order of their
 // _ids.
 class LinkCheck {
@@ -78,7 +85,7 @@ class LinkCheck {
     while (link_ && !enough_ && compare_to(id) < 0) GM_TRY(pass_stray());
     int64_t links = 0;
     while (link_ && !enough_ && compare_to(id) == 0) {
-      if (is_further_name(file)) {
+      if (is_further_name(*link_, file)) {
         ++links;
       } else {
         GM_TRY(report_stray("is not an additional name of its file"));
@@ -99,11 +106,6 @@ class LinkCheck {
   std::weak_ordering compare_to(bson::ValueView file_id) const {
     static const bson::Value kNull;
     return bson::compare(link_->find("file").value_or(kNull.view()), file_id);
-  }
-  bool is_further_name(bson::View file) const {
-    const bson::ValueView name = (*link_)["_id"];
-    if (name.type() != bson::Type::kString || !link_->find("file")) return false;
-    return !gridfs::has_filename(file) || file["filename"].as_string() != name.as_string();
   }
 
   Status pass_stray() {
@@ -154,8 +156,7 @@ Result<bool> is_confirmed(const gridfs::Bucket& bucket, engine::Snapshot& snapsh
   if (!file_id) return true;
   GM_ASSIGN(const std::optional<bson::Document> file,
             read_one(bucket.files(), snapshot, gridfs::equals("_id", *file_id)));
-  return !file || (gridfs::has_filename(*file) &&
-                   bson::compare(file->view()["filename"], problem.id.view()) == 0);
+  return !file || !is_further_name(*link, *file);
 }
 
 Status find_link_problems(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
