@@ -1,6 +1,5 @@
 // Creates and drops indexes.
 
-#include "engine/bson/text.h"
 #include "engine/local/collection.h"
 #include "engine/local/indexes/index_build.h"
 #include "engine/local/indexes/new_index.h"
@@ -12,12 +11,6 @@ Status LocalCollection::create_index(engine::Transaction& transaction,
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
   GM_ASSIGN(SharedMetadata metadata, read_view->catalog().find(ns_));
   GM_ASSIGN(IndexMetadata index, new_index(ns_, metadata.get(), definition));
-  if (index.definition.name == kIdIndexName && !is_on_id(index)) {
-    return fail(ErrorCode::kBadValue,
-                "The index name '_id_' is reserved for the _id index, which must have key pattern "
-                "{_id: 1}, found key: " +
-                    bson::to_text(index.definition.keys));
-  }
 
   const bool existed = metadata != nullptr;
   GM_ASSIGN(metadata, metadata_for_write(*read_view));

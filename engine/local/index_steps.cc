@@ -41,13 +41,13 @@ class IndexInSteps {
 
  private:
   // Allocates the keyspace. If no keyspace is needed, `exemption_` stays empty: the index exists
-  // already, or the collection is new and empty.
+  // already, or the collection is new and empty. create_index() refuses a view.
   Status begin() {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
     ReadView& read_view = read_view_of(*transaction);
     Catalog& catalog = read_view.catalog();
     GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> metadata, catalog.find(ns_));
-    if (!metadata) {
+    if (!metadata || metadata->settings.is_view()) {
       GM_TRY(store_.database(ns_.database)
                  ->collection(ns_.collection)
                  ->create_index(*transaction, definition_));

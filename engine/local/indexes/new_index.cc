@@ -94,7 +94,14 @@ Result<IndexMetadata> new_index(const engine::Namespace& ns, const CollectionMet
                     shown(own) + ", collection collation: " + shown(collation));
   }
   // A collection has only one index on _id, so ignore the given name.
-  if (is_on_id(index)) name = kIdIndexName;
+  if (is_on_id(index)) {
+    name = kIdIndexName;
+  } else if (name == kIdIndexName) {
+    return fail(ErrorCode::kBadValue,
+                "The index name '_id_' is reserved for the _id index, which must have key pattern "
+                "{_id: 1}, found key: " +
+                    bson::to_text(index.definition.keys));
+  }
   return index;
 }
 

@@ -17,9 +17,9 @@ namespace gridmount::local {
 // - If the definition has no collation, the index gets the collation of the collection.
 //
 // Fails with CannotCreateIndex for a name with a NUL and for the name `*`. Fails with BadValue for
-// an index on _id whose collation is not the collation of the collection. Fails with the errors of
-// query::complete_text_index(), query::check_wildcard_index(), query::check_combination() and
-// index_key_spec().
+// an index on _id whose collation is not the collation of the collection, and for the name `_id_`
+// of another index. Fails with the errors of query::complete_text_index(),
+// query::check_wildcard_index(), query::check_combination() and index_key_spec().
 Result<IndexMetadata> new_index(const engine::Namespace& ns, const CollectionMetadata* metadata,
                                 const query::IndexDefinition& definition);
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
+#include "engine/bson/json.h"
 #include "engine/local/local_store.h"
 #include "engine/local/open_store.h"
 #include "tests/engine/local/crash/crash_folder.h"
@@ -180,6 +181,27 @@ TEST_F(IndexStepsTest, CollectionThatIsNotThere_IsMade) {
   open(true);
   ASSERT_TRUE(make_index_in_steps(*store_, kChunks, index_on_key()));
   EXPECT_TRUE(has_index(*store_));
+}
+
+TEST_F(IndexStepsTest, ViewsAndTheNameOfTheIdIndex_AreRefusedAsByCreateIndex) {
+  open(true);
+  insert(10);
+  engine::IndexDefinition definition = index_on_key();
+  definition.name = "_id_";
+  const Status reserved = make_index_in_steps(*store_, kChunks, definition);
+  ASSERT_FALSE(reserved);
+  EXPECT_EQ(reserved.error().code(), ErrorCode::kBadValue);
+  {
+    const auto transaction = store_->begin();
+    const bson::Document view = bson::document_from_json(R"({"viewOn": "fs.chunks"})").value();
+    ASSERT_TRUE(store_->database(kChunks.database)->create(**transaction, "view", view));
+    ASSERT_TRUE((*transaction)->commit());
+  }
+  const engine::Namespace view{kChunks.database, "view"};
+  const Status refused = make_index_in_steps(*store_, view, index_on_key());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::kCommandNotSupportedOnView);
+  EXPECT_EQ(unswept(), 0U);
 }
 
 // Returns what is wrong with an image, or an empty string. The image may or may not have the index.
