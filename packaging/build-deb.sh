@@ -4,8 +4,9 @@
 #   packaging/build-deb.sh [--build FOLDER] [OUTPUT]
 #
 # Builds the programs, or takes them from the build folder of --build. Writes the .deb into the
-# folder OUTPUT (default: the current folder), and prints the path of the .deb. Needs debhelper,
-# dpkg-dev and the packages that `packaging/install-deps.sh --programs` installs.
+# folder OUTPUT (default: the current folder), and prints the path of the .deb. The variable
+# GRIDMOUNT_COMPRESSION of the environment may name a level of compression from 1 to 9. Needs
+# debhelper, dpkg-dev and the packages that `packaging/install-deps.sh --programs` installs.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

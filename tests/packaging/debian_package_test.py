@@ -143,7 +143,7 @@ class DebianPackage(unittest.TestCase):
         control = tree / "DEBIAN/control"
         text = control.read_text(encoding="utf-8")
         control.write_text(re.sub(r"(?m)^Version: (.*)$", r"Version: \1+newer", text), encoding="utf-8")
-        return pathlib.Path(run("dpkg-deb", "--build", "--root-owner-group", tree, self.folder).split("'")[-2])
+        return pathlib.Path(run("dpkg-deb", "-z1", "--build", "--root-owner-group", tree, self.folder).split("'")[-2])
 
 
 if __name__ == "__main__":
