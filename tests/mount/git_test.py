@@ -53,7 +53,7 @@ class Git(MountCase):
         self.assert_clean(clone)
         head = self.git("rev-parse", "HEAD", cwd=clone)
         self.assertEqual(head, self.git("rev-parse", "HEAD", cwd=source))
-        self.git("gc", "-q", "--aggressive", "--prune=now", cwd=clone)
+        self.git("gc", "-q", "--prune=now", cwd=clone)
         self.assert_clean(clone)
         self.system.remount()
         self.assert_clean(clone)
