@@ -26,12 +26,13 @@ function(gridmount_targets_below folder result)
 endfunction()
 
 # Sets the variable `result` to whether GRIDMOUNT_OUTER_OPTIONS are for the target. They are not for
-# the libraries that a fuzzer calls as often as it can.
+# the libraries that a fuzzer calls as often as it can. (The fuzzer of names calls few functions of
+# gridfs.)
 function(gridmount_is_outer target result)
   get_target_property(folder ${target} SOURCE_DIR)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
   if(GRIDMOUNT_OUTER_OPTIONS
-     AND folder MATCHES "^(command_line|engine/mongo|engine/wire|fuse|tools)(/|$)"
+     AND folder MATCHES "^(command_line|engine/mongo|engine/wire|fuse|gridfs|tools)(/|$)"
      AND NOT target MATCHES "^gridmount_(dump|wire_protocol)$")
     set(${result} TRUE PARENT_SCOPE)
   else()

@@ -186,7 +186,7 @@ class HostileTest : public ServerTest {
 
 TEST_F(HostileTest, RandomMisdeeds_LeaveNothingBehind) {
   const uint64_t seed = number_from("GRIDMOUNT_WIRE_SEED", std::random_device()());
-  const uint64_t runs = number_from("GRIDMOUNT_WIRE_RUNS", 400);
+  const uint64_t runs = number_from("GRIDMOUNT_WIRE_RUNS", random_rounds(400));
   SCOPED_TRACE("GRIDMOUNT_WIRE_SEED=" + std::to_string(seed));
   std::cout << "GRIDMOUNT_WIRE_SEED=" << seed << std::endl;
   start();
