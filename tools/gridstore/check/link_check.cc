@@ -33,6 +33,11 @@ bool is_further_name(bson::View link, bson::View file) {
   return !gridfs::has_filename(file) || file["filename"].as_string() != name.as_string();
 }
 
+// A files document records no larger number of additional names.
+int64_t recordable(int64_t links) {
+  return std::min(links, gridfs::kMaxLinks - 1);
+}
+
 // Reads the links in the order of their files, side by side with the files in the order of their
 // _ids.
 class LinkCheck {
@@ -93,7 +98,7 @@ class LinkCheck {
       GM_ASSIGN(link_, read(*links_));
     }
     if (enough_ || is_partial_ || !gridfs::accepts_posix_fields(file)) return {};
-    links = std::min(links, gridfs::kMaxLinks - 1);
+    links = recordable(links);
     const int64_t recorded = gridfs::recorded_links(file);
     if (recorded == links) return {};
     return report({Kind::kNumber,
@@ -146,9 +151,15 @@ Result<bool> is_confirmed(const gridfs::Bucket& bucket, engine::Snapshot& snapsh
   if (problem.kind == LinkProblem::Kind::kNumber) {
     GM_ASSIGN(const std::optional<bson::Document> file, read_one(bucket.files(), snapshot, by_id));
     if (!file) return false;
-    GM_ASSIGN(const int64_t links,
-              bucket.links().count(snapshot, gridfs::equals("file", problem.id)));
-    return links == problem.links && gridfs::recorded_links(*file) != problem.links;
+    GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+              bucket.links().find(snapshot, gridfs::equals("file", problem.id)));
+    int64_t links = 0;
+    while (true) {
+      GM_ASSIGN(const std::optional<bson::View> link, cursor->next());
+      if (!link) break;
+      if (is_further_name(*link, *file)) ++links;
+    }
+    return recordable(links) == problem.links && gridfs::recorded_links(*file) != problem.links;
   }
   GM_ASSIGN(const std::optional<bson::Document> link, read_one(bucket.links(), snapshot, by_id));
   if (!link) return false;
