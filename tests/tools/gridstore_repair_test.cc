@@ -256,10 +256,7 @@ TEST_F(GridstoreRepair, InterruptedMove_IsFinished) {
   remove("fs.chunks", R"({"files_id": "W", "n": 1})");
   EXPECT_EQ(repair().status, 0);
   // Restores the state before the last two chunks were moved.
-  const bson::Document file = find_one("lost+found.files", "{}");
   update("lost+found.files", "{}", R"({"$set": {"metadata.lostAndFound.moving": true}})");
-  insert("fs.files", R"({"_id": "W", "filename": "dir/whole", "length": 350, "chunkSize": 100,
-                         "uploadDate": {"$date": "2024-01-01T00:00:00Z"}})");
   for (const int32_t n : {2, 3}) {
     remove("lost+found.chunks", R"({"n": )" + std::to_string(n) + "}");
     insert("fs.chunks", chunk(bson::Value("W"), n,
@@ -274,6 +271,23 @@ TEST_F(GridstoreRepair, InterruptedMove_IsFinished) {
   expected.replace(100, 100, 100, '\0');
   EXPECT_EQ(lost("fs/dir/whole"), expected);
   EXPECT_EQ(count("fs.files"), 1);
+}
+
+TEST_F(GridstoreRepair, InterruptedMove_SparesAFileThatWasUploadedWithTheSameId) {
+  remove("fs.chunks", R"({"files_id": "W", "n": 1})");
+  EXPECT_EQ(repair().status, 0);
+  update("lost+found.files", "{}", R"({"$set": {"metadata.lostAndFound.moving": true}})");
+  with_bucket([](gridfs::Bucket& bucket) {
+    gridfs::UploadOptions with_id;
+    with_id.id = bson::Value("W");
+    with_id.chunk_bytes = kSmallChunkBytes;
+    upload(bucket, "from a backup", pattern_bytes(350), with_id);
+  });
+  EXPECT_EQ(gridstore_check({"--repair"}).status, 0);
+  EXPECT_EQ(count("fs.files"), 2);
+  EXPECT_EQ(count("lost+found.files"), 1);
+  EXPECT_EQ(count("lost+found.files", R"({"metadata.lostAndFound.moving": true})"), 0);
+  EXPECT_EQ(gridfiles({"--local", "-", "get", "from a backup"}).out, pattern_bytes(350));
 }
 
 TEST_F(GridstoreRepair, WrongMd5_IsRemovedAndKept) {

@@ -266,10 +266,10 @@ Status LostAndFound::move_chunks(RescuedFile& target) {
   }
 }
 
-// Returns true if somebody has uploaded a file with the same _id since the damaged one was removed.
+// Returns true if somebody has uploaded a file with the same _id since the damaged one was removed:
+// meanwhile in a deployment, or in a store after an interrupted repair.
 Result<bool> LostAndFound::is_uploaded_anew(engine::Transaction& transaction,
                                             const RescuedFile& target) {
-  if (context_.store.capabilities().exclusive) return false;
   GM_ASSIGN(const std::optional<bson::View> file,
             from_.files().find_one(transaction, gridfs::equals("_id", target.old_id)));
   return file.has_value();
@@ -320,11 +320,6 @@ Status LostAndFound::finish_once(const RescuedFile& target) {
   marker.append("truncated", target.old_id);
   GM_TRY(from_.detached().remove(
       *transaction, gridfs::equals("_id", bson::Value(std::move(marker).finish().view())), false));
-  // Repairs of older versions removed the files document only here, and such a repair may have been
-  // interrupted before.
-  if (context_.store.capabilities().exclusive) {
-    GM_TRY(from_.files().remove(*transaction, gridfs::equals("_id", target.old_id), false));
-  }
   bson::Builder update;
   update.open_document("$unset").append("metadata.lostAndFound.moving", "").close();
   GM_TRY(to_.files().update(*transaction, gridfs::equals("_id", target.id),
