@@ -212,7 +212,7 @@ std::optional<Owner> owner_beside(const engine::Store& store) {
 
 Result<std::unique_ptr<engine::Store>> open(const std::filesystem::path& folder,
                                             const OpenOptions& options) {
-  if (!options.read_only) GM_TRY(finish_swap(folder));
+  if (!options.read_only) GM_TRY(finish_swap_with_warning(folder));
   Result<std::unique_ptr<Environment>> opened = Environment::open(folder, options);
   const bool is_in_use = opened ? (*opened)->owner_beside().has_value()
                                 : opened.error().code() == ErrorCode::kStoreLocked;

@@ -1,11 +1,7 @@
 // Goal: collections validate their documents. Source: "Data Model Design for MongoDB", release
 // 3.2.6, section "Document Validation".
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
-
-#include <sstream>
-
 #include "engine/bson/json.h"
+#include "tests/logged.h"
 #include "tests/manuals/manual_fixture.h"
 
 namespace gridmount::manuals {
@@ -115,16 +111,12 @@ TEST_F(Validation, Warn_LogsAndStores) {
   ASSERT_THAT(create("contacts",
                      "{ validator: " + std::string(kValidator) + R"(, validationAction: "warn" })"),
               Succeeded());
-  std::ostringstream log;
-  const auto before = spdlog::default_logger();
-  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-      "log", std::make_shared<spdlog::sinks::ostream_sink_mt>(log)));
-  insert("contacts", R"({ name: "Amanda", status: "Updated" })");
-  spdlog::set_default_logger(before);
+  const std::string logged =
+      logged_by([&] { insert("contacts", R"({ name: "Amanda", status: "Updated" })"); });
   EXPECT_EQ(count("contacts", R"({ name: "Amanda" })"), 1);
   // "The log includes the full namespace of the collection and the document that failed".
-  EXPECT_THAT(log.str(), HasSubstr("test.contacts"));
-  EXPECT_THAT(log.str(), HasSubstr(R"("name" : "Amanda", "status" : "Updated")"));
+  EXPECT_THAT(logged, HasSubstr("test.contacts"));
+  EXPECT_THAT(logged, HasSubstr(R"("name" : "Amanda", "status" : "Updated")"));
 }
 
 // "Restrictions".

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "engine/base/log.h"
 #include "engine/local/files/checkpoint_file.h"
 #include "engine/local/files/lock_file.h"
 #include "engine/local/files/store_folder.h"
@@ -105,6 +106,18 @@ Result<std::optional<std::filesystem::path>> finish_swap(const std::filesystem::
   GM_TRY(mark_closed(owner, data));
   GM_ASSIGN(std::filesystem::path kept, swap_copy(folder, OldData::kKept));
   return Finished(std::move(kept));
+}
+
+Status finish_swap_with_warning(const std::filesystem::path& folder) {
+  GM_ASSIGN(const std::optional<std::filesystem::path> finished, finish_swap(folder));
+  if (!finished) return {};
+  log::warn(
+      "store {}: data.mdb was replaced, which an interrupted repair or compaction had begun; {}",
+      folder.string(),
+      finished->empty() ? "the old file was not kept, because it cannot have a hard link"
+                        : "remove the old file, " + finished->string() +
+                              ", when 'gridstore check' finds no problems");
+  return {};
 }
 
 }  // namespace gridmount::local

@@ -34,6 +34,10 @@ Result<std::filesystem::path> swap_copy(const std::filesystem::path& folder, Old
 // StoreLocked if the store is in use, for example. Also fails with errors of the device.
 Result<std::optional<std::filesystem::path>> finish_swap(const std::filesystem::path& folder);
 
+// As finish_swap(). If there was such a swap, warns in the log, and says where the old data.mdb is:
+// it takes as much space as the new one, until the user removes it.
+Status finish_swap_with_warning(const std::filesystem::path& folder);
+
 // Returns whether a swap was interrupted after begin_swap(), so that only the copy may have the
 // newest commits. During a compaction the answer may be true for a moment, unless the caller has
 // locked the store.

@@ -115,7 +115,7 @@ Result<Compaction> compact_store(const std::filesystem::path& folder) {
   const std::filesystem::path copied = folder / kCopyFolder;
   uint64_t transaction = 0;
   // Only the copy of an interrupted salvage may have the newest commits.
-  GM_TRY(finish_swap(folder));
+  GM_TRY(finish_swap_with_warning(folder));
   {
     // Open the store for writing, so that a recovery after a power loss comes first. An Environment
     // alone has neither the drop cleanup nor the TTL monitor, which would write meanwhile.

@@ -2,14 +2,10 @@
 // owner, copied them before it was closed, or replaced them by other kinds of files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <functional>
-#include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,6 +13,7 @@
 #include "engine/local/integrity/store_copy.h"
 #include "engine/local/integrity/unopened_store.h"
 #include "tests/engine/local/files/store_folder_fixture.h"
+#include "tests/logged.h"
 
 namespace gridmount::local {
 namespace {
@@ -55,32 +52,22 @@ TEST_F(StoreFilesTest, WhileOpen_OwnerFileRemoved_IsStoreLockedAndNothingIsWritt
 
 // Nothing is logged if nothing is lost.
 TEST_F(StoreFilesTest, PutBackToTheCheckpoint_IsLogged) {
-  const auto warnings_of = [](const std::function<void()>& work) {
-    std::ostringstream text;
-    const auto before = spdlog::default_logger();
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-        "", std::make_shared<spdlog::sinks::ostream_sink_mt>(text)));
-    spdlog::default_logger()->set_pattern("%l: %v");
-    work();
-    spdlog::set_default_logger(before);
-    return text.str();
-  };
   make_killed_store();
   fs::copy(store(), folder_ / "copied");
-  EXPECT_EQ(warnings_of([&] { EXPECT_TRUE(open()); }), "");
-  EXPECT_EQ(warnings_of([&] { EXPECT_TRUE(open_after_power_loss()); }), "");
+  EXPECT_EQ(logged_by([&] { EXPECT_TRUE(open()); }), "");
+  EXPECT_EQ(logged_by([&] { EXPECT_TRUE(open_after_power_loss()); }), "");
   const auto copied = [&] { return Environment::open(folder_ / "copied", {}); };
-  EXPECT_THAT(warnings_of([&] { EXPECT_TRUE(copied()); }),
+  EXPECT_THAT(logged_by([&] { EXPECT_TRUE(copied()); }),
               AllOf(HasSubstr("warning: store " + (folder_ / "copied").string()),
                     HasSubstr("put back to its last checkpoint because it is a copy"),
                     HasSubstr("that were not made durable are lost\n")));
-  EXPECT_EQ(warnings_of([&] { EXPECT_TRUE(copied()); }), "");
+  EXPECT_EQ(logged_by([&] { EXPECT_TRUE(copied()); }), "");
   make_killed_store();
-  EXPECT_THAT(warnings_of([&] { EXPECT_TRUE(open_after_power_loss()); }),
+  EXPECT_THAT(logged_by([&] { EXPECT_TRUE(open_after_power_loss()); }),
               HasSubstr("because it was not closed before this machine"));
   make_killed_store();
   fs::remove(store() / "owner");
-  EXPECT_THAT(warnings_of([&] { EXPECT_TRUE(open()); }),
+  EXPECT_THAT(logged_by([&] { EXPECT_TRUE(open()); }),
               HasSubstr("because its file owner is missing"));
 }
 

@@ -34,6 +34,7 @@
 #include "engine/local/integrity/structure_repair.h"
 #include "engine/local/open_store.h"
 #include "tests/engine/local/integrity/bit_flips.h"
+#include "tests/logged.h"
 #include "tests/sanitized.h"
 
 namespace {
@@ -523,19 +524,24 @@ TEST_F(StoreSalvage, InterruptedSwap_IsFinishedByTheNextOpeningRepairOrCompactio
       }
       if (by == "repair") {
         ASSERT_TRUE(salvage());
-      } else if (by == "compaction") {
-        ASSERT_TRUE(compact_store(folder_));
-      } else if (by != "opening" && is_marked) {
+      } else if (by == "opening after a read-only one" && is_marked) {
         OpenOptions options;
         options.read_only = true;
         const auto opened = local::open(folder_, options);
         ASSERT_FALSE(opened);
         EXPECT_EQ(opened.error().code(), ErrorCode::kStoreReadOnly);
       }
-      EXPECT_EQ(missing(), std::set<int32_t>{7});
+      const std::string logged = logged_by([&] {
+        if (by == "compaction") {
+          ASSERT_TRUE(compact_store(folder_));
+        }
+        EXPECT_EQ(missing(), std::set<int32_t>{7});
+      });
       EXPECT_THAT(problems(), IsEmpty());
       EXPECT_FALSE(fs::exists(folder_ / kCopyFolder));
       EXPECT_TRUE(fs::exists(folder_ / "data.mdb.damaged"));
+      // A repair reports the replacement itself.
+      EXPECT_EQ(logged.find("remove the old file") == std::string::npos, by == "repair") << logged;
     }
   }
 }
