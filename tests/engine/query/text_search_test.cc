@@ -116,6 +116,21 @@ TEST(TextQuery, Matches_TestsPhrasesAndNegations) {
 }
 
 // A search of quadratic time would take seconds.
+TEST(TextQuery, Search_ForTooManyTerms_IsRefused) {
+  std::string words;
+  for (size_t i = 0; i < kSearchTermsMax; ++i) words += "w" + std::to_string(i) + " ";
+  const auto code_of = [](const std::string& search) {
+    bson::Builder operand;
+    operand.append("$search", search);
+    const auto parsed = TextQuery::parse(bson::Value(std::move(operand).finish().view()).view(),
+                                         text_index(R"({"key": {"a": "text"}})"));
+    return parsed ? ErrorCode{0} : parsed.error().code();
+  };
+  EXPECT_EQ(code_of(words), ErrorCode{0});
+  EXPECT_EQ(code_of(words + "w1"), ErrorCode{0});
+  EXPECT_EQ(code_of(words + "more"), ErrorCode::kExceededMemoryLimit);
+}
+
 TEST(TextQuery, Matches_FindsALongPhraseQuickly) {
   constexpr size_t kTextBytes = 1'000'000;
   bson::Builder document;
