@@ -26,8 +26,8 @@ function(gridmount_targets_below folder result)
 endfunction()
 
 # Sets the variable `result` to whether GRIDMOUNT_OUTER_OPTIONS are for the target. They are not for
-# the libraries that a fuzzer calls as often as it can. (The fuzzer of names calls few functions of
-# gridfs.)
+# the libraries that a fuzzer calls as often as it can. Only the fuzzer of names, whose functions are
+# short, calls gridfs.
 function(gridmount_is_outer target result)
   get_target_property(folder ${target} SOURCE_DIR)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})

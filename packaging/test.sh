@@ -88,10 +88,13 @@ configure() {
     # cache is not preprocessed twice.
     export CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros
   fi
-  cmake --preset "$preset" "${options[@]}" >"$work/configure.$preset.log" 2>&1 || {
-    cat "$work/configure.$preset.log"
-    return 1
-  }
+  local log=$work/configure.$preset.log
+  cmake --preset "$preset" "${options[@]}" >"$log" 2>&1 || { cat "$log"; return 1; }
+  # If the preset has another compiler than the existing folder, CMake deletes the folder's options,
+  # and configures it without those of the preset.
+  if grep -q 'require your cache to be deleted' "$log"; then
+    cmake --preset "$preset" "${options[@]}" >"$log" 2>&1 || { cat "$log"; return 1; }
+  fi
 }
 
 # build PRESET [ARGUMENTS OF NINJA...]: builds the preset. A new build folder gets a unity build,

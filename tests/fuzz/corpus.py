@@ -7,11 +7,12 @@
 
 The corpus of FUZZER is seeds/NAME.tar.xz beside this script, where NAME is the file name of FUZZER.
 Without this file, the corpus is empty. Grow a corpus after a change of a format or a language, for
-some minutes.
+some minutes. If an input fails, the script copies it into the folder of FUZZER.
 """
 
 import io
 import pathlib
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -37,15 +38,19 @@ def pack(fuzzer, folder):
     and their names are numbers."""
     SEEDS.mkdir(exist_ok=True)
     inputs = sorted(path.read_bytes() for path in folder.iterdir())
-    with tarfile.open(stored(fuzzer), "w:xz", preset=9) as corpus:
+    if not inputs:
+        sys.exit("corpus.py: the merge has given no inputs; the stored corpus stays")
+    made = stored(fuzzer).with_suffix(".new")
+    with tarfile.open(made, "w:xz", preset=9) as corpus:
         for number, content in enumerate(inputs):
             entry = tarfile.TarInfo(str(number))
             entry.size = len(content)
             corpus.addfile(entry, io.BytesIO(content))
+    made.replace(stored(fuzzer))
 
 
 def main():
-    if len(sys.argv) != 4 or sys.argv[1] not in ("run", "grow"):
+    if len(sys.argv) != 4 or sys.argv[1] not in ("run", "grow") or not sys.argv[3].isdigit():
         sys.exit(__doc__)
     mode, seconds = sys.argv[1], sys.argv[3]
     fuzzer = pathlib.Path(sys.argv[2]).resolve()
@@ -55,7 +60,8 @@ def main():
         fuzzed = subprocess.run([fuzzer, f"-max_total_time={seconds}", *LIMITS, inputs], cwd=work)
         if fuzzed.returncode != 0:
             for found in pathlib.Path(work).glob("*-*"):
-                print(f"{found.name}: {found.read_bytes().hex()}")
+                kept = shutil.copy(found, fuzzer.parent)
+                print(f"the input {kept} has the bytes {found.read_bytes().hex()}")
             return fuzzed.returncode
         if mode == "grow":
             least = pathlib.Path(work, "least")

@@ -132,16 +132,18 @@ TEST_F(FullStoreTest, Write_WhileCommitsFailAllTheTime_TakesNoMoreMemory) {
   const auto file = must(files_->open(create("full")));
   (void)write_until_refused(*file);
   std::atomic<bool> done = false;
+  std::atomic<int> commits = 0;
   std::thread committer([&] {
     while (!done) {
       EXPECT_EQ(code_of(file->flush()), ErrorCode::kOutOfDiskSpace);
+      ++commits;
       std::this_thread::sleep_for(
           std::chrono::microseconds(100));  // without a pause, the writer seldom gets the lock
     }
   });
   const std::string piece(kPiece, 'x');
   int64_t length = file->length();
-  for (int i = 0; i < 2'000; ++i) {
+  for (int i = 0; i < 2'000 || commits < 20; ++i) {
     if (file->write(length, bytes_of(piece), TimeUpdate::kNow)) length += kPiece;
   }
   done = true;

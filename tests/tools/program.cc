@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <regex>
 #include <sstream>
@@ -60,7 +62,7 @@ void read_both(int out_fd, int err_fd, Outcome& outcome) {
   }
 }
 
-// Starts the program with these standard descriptors. Returns a negative number if that fails.
+// Starts the program with these standard descriptors. If that fails, returns -1 and sets errno.
 // posix_spawn() does not copy the page tables of this process, as fork() does. Under the address
 // sanitizer they are large.
 pid_t start(const std::filesystem::path& folder, const std::vector<char*>& argv,
@@ -82,6 +84,7 @@ pid_t start(const std::filesystem::path& folder, const std::vector<char*>& argv,
   const int failed = ::posix_spawn(&pid, argv[0], &actions, &attributes, argv.data(), environ);
   ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
+  errno = failed;
   return failed == 0 ? pid : -1;
 }
 
@@ -105,7 +108,8 @@ Outcome run(const Invocation& invocation) {
 
   const pid_t pid = start(invocation.folder, argv, {in.ends[0], out.ends[1], err.ends[1]});
   if (pid < 0) {
-    ADD_FAILURE() << "no process for " << invocation.program;
+    ADD_FAILURE() << "no process for " << invocation.program << " in '"
+                  << invocation.folder.string() << "': " << std::strerror(errno);
     outcome.status = 127;
     return outcome;
   }

@@ -251,10 +251,13 @@ TEST_F(TreeReaderTest, Find_InDamagedPages_GivesNothingThatIsNotTheKeys) {
   ASSERT_EQ(wrong, 0);
   int kept = 0;
   int changed = 0;
+  int damages = 0;
   const size_t page_count = bytes.size() / real.page_bytes;
-  for (size_t page = 2; page < page_count; page += kSanitized ? 2 : 1) {
+  for (size_t page = 2; page < page_count; ++page) {
     // Damages the bytes of the header and the first offsets, and random bytes.
     for (size_t attempt = 0; attempt < 40; ++attempt) {
+      if (kSanitized && (attempt + page) % 2 != 0) continue;  // it would take long
+      ++damages;
       const size_t within = attempt < 24 ? attempt : random() % real.page_bytes;
       uint8_t& byte = pages.at(page * real.page_bytes + within);
       const uint8_t before = byte;
@@ -268,7 +271,7 @@ TEST_F(TreeReaderTest, Find_InDamagedPages_GivesNothingThatIsNotTheKeys) {
   }
   // Some of the damages hide no key, and some hide keys.
   EXPECT_GT(kept, 0);
-  EXPECT_LT(kept, static_cast<int>(page_count * 40));
+  EXPECT_LT(kept, damages);
   EXPECT_GT(changed, 0);
 }
 
