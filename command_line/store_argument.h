@@ -1,5 +1,5 @@
 // Checks the names of the store and the database on a command line before anything is opened or
-// created. So a mistake leaves nothing behind.
+// created. So a mistake leaves nothing behind. Also adds advice to the errors of opening a store.
 //
 // Thread-safety: free functions without state.
 #pragma once

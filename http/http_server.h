@@ -2,13 +2,14 @@
 //
 // There is neither TLS nor a log-in, so everybody who can connect gets all answers.
 //
-// HttpLimits limits the number of connections, and how long each single wait of a connection for
-// its client may be. A fixed number of threads serves any number of connections. A connection needs
-// about 2 KiB of memory while it is idle, and keeps the target of its last request. A request needs
-// a buffer of at most twice HttpLimits::head_bytes, and memory for its parsed fields and a copy of
-// them. Content needs at most kPieceBytesMax (reply.h). An upload needs 64 KiB here, and the
-// buffers of an UploadStream. The XML of WebDAV has at most kXmlBytesMax (xml_document.h). No
-// connection holds a snapshot of the store while it waits for its client.
+// HttpLimits limits the number of connections. It also limits the time of each wait for a client. A
+// fixed number of threads serves any number of connections. A connection needs about 2 KiB of
+// memory while it is idle, and keeps the target of its last request. A request needs a buffer of at
+// most twice HttpLimits::head_bytes, and memory for its parsed fields and a copy of them. Content
+// needs at most kPieceBytesMax (reply.h). An upload needs 64 KiB here, and the buffers of an
+// UploadStream. The XML of a WebDAV request has at most kXmlBytesMax bytes, and the names of its
+// parsed elements have at most kXmlNameBytesMax (xml_document.h). No connection holds a snapshot of
+// the store while it waits for its client.
 //
 // Thread-safe.
 #pragma once
@@ -29,10 +30,11 @@ namespace gridmount::http {
 
 // The number of threads that serve all connections.
 inline constexpr size_t kHttpThreads = 4;
-// The number of further threads that make changes. Only these threads make changes, so the other
-// threads can answer reads while a change waits for earlier changes.
+// The number of further threads of a server whose site accepts changes (SiteOptions::write). Only
+// these threads make changes, so the other threads can answer reads while a change waits for
+// earlier changes.
 inline constexpr size_t kHttpChangeThreads = 4;
-// The time for which a program that ends waits for answers that are being made.
+// When a program ends, it waits at most this long for answers that are being made.
 inline constexpr std::chrono::milliseconds kHttpEndPatience{1500};
 
 struct HttpServerOptions {
@@ -63,7 +65,7 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   // Stops all connections, even in the middle of a reply. Their sockets stay open until the
-  // destructor closes them. Waits at most for `patience` until the threads have made the answers
+  // destructor closes them. Waits for at most `patience` until the threads have made the answers
   // and pieces of replies that they are working on. Returns false if a thread still works on one
   // afterwards, for example because a read of the disk hangs. Then the process must end without
   // destroying the server, the store, or anything else that the handler uses.

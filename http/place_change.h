@@ -136,7 +136,7 @@ class PlaceChange {
 };
 
 // Removes the chunks of files that no longer have a name. Logs errors as warnings. After an error,
-// a later start of a program removes the chunks.
+// the next program that opens the bucket for writing removes the chunks (Bucket::reclaim_all()).
 void reclaim(const gridfs::Bucket& bucket, const std::vector<bson::Value>& files);
 
 }  // namespace gridmount::http

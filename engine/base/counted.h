@@ -12,7 +12,8 @@ namespace gridmount {
 // Returns "1 page", "2 pages", "2 indexes". The plural ends with "es" after an x, otherwise with
 // "s".
 std::string counted(uint64_t number, std::string_view noun);
-// For other plurals, and for verbs that agree: counted(2, "entry is", "entries are").
+// Uses `one` for the number 1, otherwise `many`. For irregular plurals, and for a noun with its
+// verb: counted(2, "entry is", "entries are") returns "2 entries are".
 std::string counted(uint64_t number, std::string_view one, std::string_view many);
 
 }  // namespace gridmount

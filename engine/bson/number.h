@@ -25,9 +25,9 @@ double floor_to_double(ValueView number);
 // Returns whether the number is equal to its floor_to_double().
 bool is_exact_double(ValueView number);
 
-// Returns bytes that order numbers with the same floor_to_double(): memcmp() of the bytes has the
-// result of the comparison of the numbers. Equal numbers have equal bytes, whatever their type.
-// `number` must be an int64 or a finite Decimal128.
+// If two numbers have the same floor_to_double(), memcmp() of their bytes gives the same order as a
+// comparison of the numbers. Equal numbers have equal bytes, whatever their type. `number` must be
+// an int64 or a finite Decimal128.
 inline constexpr size_t kDecimalSortBytes = 19;
 std::array<uint8_t, kDecimalSortBytes> decimal_sort_bytes(ValueView number);
 
@@ -39,8 +39,9 @@ std::weak_ordering compare_numbers(ValueView a, ValueView b);
 std::optional<int64_t> to_int64(Decimal128 decimal);
 
 // Reads a number of any type as servers read integers in commands and options (safeNumberLong):
-// cuts off the fraction of a double, rounds a decimal half to even, and returns 0 for NaN and the
-// nearest int64 for a number out of range. Returns nothing if the value is not a number.
+// cuts off the fraction of a double, rounds a decimal to the nearest integer, or to the even one if
+// two are equally near, and returns 0 for NaN and the nearest int64 for a number out of range.
+// Returns nothing if the value is not a number.
 std::optional<int64_t> clamped_integer(ValueView value);
 
 // Returns the nearest double. If two doubles are equally near, returns the double whose last bit is

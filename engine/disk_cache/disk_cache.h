@@ -45,8 +45,8 @@ struct DiskCacheOptions {
   // The limit of the disk space of all entries. While less than a twentieth of the file system is
   // free, the cache writes nothing, and removes one entry for each content that it does not write.
   uint64_t bytes_max = uint64_t{10} << 30;
-  // The cache's thread calls it with the first error of a write, and then with at most one error a
-  // minute. May be empty.
+  // The cache's thread calls this function with the first error of a write, and then with at most
+  // one error a minute. May be empty.
   std::function<void(const Error&)> complain;
 };
 

@@ -41,8 +41,7 @@ class MongoDatabase final : public engine::Database {
                                                    bson::View filter) const;
   // Runs a command that servers refuse in a transaction, or that they accept there only with
   // restrictions. If `snapshot` is a transaction, the command runs outside of it, and does not see
-  // what the transaction has written. Also fails if the
-  // reply has a write error.
+  // what the transaction has written. Also fails if the reply has a write error.
   Result<bson::Document> run(engine::Snapshot& snapshot, std::string_view database,
                              bson::View command) const;
 

@@ -64,8 +64,8 @@ class DocumentOutput {
   // fail(), with BSONObjectTooLarge, or with Overflow if it is nested too deep, including the
   // levels of the appended values. Checks the interruption of this thread (interruption.h).
   Result<bson::View> finish();
-  // Like finish(), but does not check the depth. For a document that cannot be nested too deep,
-  // because all its values come from the input, or are not nested.
+  // Like finish(), but does not check the depth. For a document whose depth is checked later, or
+  // that is nested no deeper than a document that the stage has read.
   Result<bson::View> finish_flat();
 
  private:

@@ -35,8 +35,8 @@ struct GenericArguments {
   bool api_strict = false;
 };
 
-// Says which of these arguments a command accepts. Every command accepts a session, a
-// time limit and a comment.
+// Says which of these arguments a command accepts. Every command accepts a session, a time limit
+// and a comment.
 struct GenericRules {
   bool read_concern = false;  // true: accepts "local", "available" and "majority"; false: only
                               // "local"

@@ -39,7 +39,8 @@ class ChangeFollower {
   // Starts the thread.
   void begin();
 
-  // Asks the thread to end and does not wait for its end. The thread begins no further report.
+  // Asks the thread to end and does not wait for its end. The thread begins no further report,
+  // except one that it was about to begin.
   void request_end() GM_EXCLUDES(mutex_);
   // Calls request_end() and waits for the thread's end. Returns false if that takes longer than
   // `patience`, because the thread waits for a server. Then neither this object nor the store may

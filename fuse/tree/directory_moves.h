@@ -1,11 +1,11 @@
-// Takes the tree lock, and marks directories that are being moved. The rename of a directory takes
-// the longer, the more names are below the directory. Only operations on these names should wait
-// for the rename.
+// Takes the tree lock, and marks directories that are being moved. The more names are below a
+// directory, the longer its rename takes. Only operations on these names should wait for the
+// rename.
 //
 // The mover locks the tree exclusively twice, each time for a moment. First it waits until no
 // operation uses a path, and marks the directories that move. At the end it publishes their new
-// paths. In between, other threads may lock the tree. An operation waits if its node is in a moving
-// directory, or if it would change paths.
+// paths. In between, other threads may lock the tree. An operation waits if moves() is true for its
+// node, or if it would change paths.
 //
 // Thread-safe.
 #pragma once
@@ -28,11 +28,12 @@ class DirectoryMoves {
   // `tree` and `table` must outlive this object.
   DirectoryMoves(SharedMutex& tree, InodeTable& table) : tree_(tree), table_(table) {}
 
-  // Waits until neither node is in a moving directory. With kWholeTree, waits until no directory
-  // moves. Returns with the tree locked shared.
+  // Waits until moves() is false for both nodes. With kWholeTree, waits until no directory moves.
+  // Returns with the tree locked shared.
   void lock_shared(uint64_t ino, std::optional<uint64_t> other) GM_ACQUIRE_SHARED(tree_);
-  // any() returns true if any directory moves. moves() returns true if this node moves, or is below
-  // a directory that moves. The caller needs no lock. The result may already be out of date.
+  // any() returns true if any directory moves. moves() returns true if the node is a directory that
+  // moves, or a directory below one. It returns false for a file. The caller needs no lock. The
+  // result may already be out of date.
   bool any() const { return is_any_.load(std::memory_order_relaxed); }
   bool moves(uint64_t ino) const { return any() && table_.is_moving(ino); }
   // Waits until no directory moves. Returns without the lock.

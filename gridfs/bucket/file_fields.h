@@ -22,10 +22,10 @@ namespace gridmount::gridfs {
 std::optional<std::string> field_text(bson::View files_document, std::string_view field);
 
 // Returns the update that sets the field to `text`, or removes it if there is no text. Only
-// `contentType` and `metadata` can be set, `metadata` from a JSON document. The fields that a mount
-// keeps in `metadata` stay, and those in the given document are ignored. Fails with
-// FieldNotWritable for other fields, with BadValue if the contentType is not UTF-8 or contains a
-// NUL, and with FailedToParse if bson::document_from_json() refuses the text of the metadata.
+// `contentType` and `metadata` can be set. The text for `metadata` must be a JSON document. The
+// fields that a mount keeps in `metadata` stay, and those in the given document are ignored. Fails
+// with FieldNotWritable for other fields, with BadValue if the contentType is not UTF-8 or contains
+// a NUL, and with FailedToParse if bson::document_from_json() refuses the text of the metadata.
 Result<bson::Document> field_update(bson::View files_document, std::string_view field,
                                     std::optional<std::string_view> text);
 

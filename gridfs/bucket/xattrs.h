@@ -4,8 +4,8 @@
 // A document has them as an array `xattrs` of {name, value}, beside the other fields of
 // metadata.posix (NAMESPACE.md). Names and values are strings, or Binary if they are not UTF-8.
 //
-// An Xattrs object is a value and not thread-safe; its copies are independent. The functions are
-// pure.
+// An Xattrs object is a value and not thread-safe; its copies are independent. The functions have
+// no state.
 #pragma once
 
 #include <cstddef>

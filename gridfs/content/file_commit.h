@@ -70,9 +70,9 @@ struct FileCommit {
   std::optional<timespec> ctime;
 };
 
-// A transaction that writes n chunks removes at most n + chunks_removed_at_once() chunks. Returns
-// the number of chunks in 16 MiB, but at least 1. If a commit would remove more chunks, it
-// truncates the file and leaves the other chunks to a later removal.
+// Returns the number of chunks in 16 MiB, but at least 1. If a commit would remove more stored
+// chunks than this, it leaves those behind the last chunk that it writes to a later removal. So a
+// transaction that writes n chunks removes at most n + chunks_removed_at_once() chunks.
 inline int64_t chunks_removed_at_once(int64_t chunk_bytes) {
   return std::max<int64_t>(int64_t{16} * 1024 * 1024 / chunk_bytes, 1);
 }

@@ -18,11 +18,11 @@ namespace gridmount::gridfs {
 
 class ChangesByOthers {
  public:
-  // Counts the names that are made.
+  // Counts a change that may have made names.
   void making_name() { names_.fetch_add(1); }
   uint64_t names() const { return names_.load(); }
 
-  // Counts the documents of directories that are inserted, changed or removed.
+  // Counts a change that may have inserted, changed or removed documents of directories.
   void changing_directory() { directories_.fetch_add(1); }
   uint64_t directories() const { return directories_.load(); }
 

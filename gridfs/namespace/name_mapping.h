@@ -90,9 +90,9 @@ struct SplitPath {
 // `path`. `path` must not be the root.
 SplitPath split(std::string_view path);
 
-// Returns the path of a new child that the mount shows as `name`. Fails as parse_name() does, with
-// InvalidName for a name of the kinds kLong, kFile and kId, and with NameTooLong if the path is
-// longer than kMaxPathBytes.
+// Returns the path of a new child that the mount shows as `name`. Fails as parse_name() does. Also
+// fails with InvalidName for a name of the kinds kLong, kFile and kId, and with NameTooLong if the
+// path is longer than kMaxPathBytes.
 Result<std::string> path_of_new_child(std::string_view directory, std::string_view name);
 
 // Returns true if a directory can have the path. No directory has a path that consists only of

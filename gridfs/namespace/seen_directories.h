@@ -4,14 +4,14 @@
 //
 // If this process alone has the store, the cache needs to know what the process's clients (drivers)
 // change: ChangesByOthers counts it, and each new count empties the cache. If others change the
-// store too, documents are kept for a limited time, and only get_directory() may use them, but no
-// transaction.
+// store too, documents are kept for a limited time. get_directory() may use them, and transactions
+// must not.
 //
-// A transaction calls changing() when no other transaction can change the document until its own
-// end: after its own first change of the document, or while it is the only transaction of the
-// store. After it has committed, it calls note(). Between the two calls find() returns nothing. The
-// order of the calls of changing() is the order of the changes, so the cache never replaces a
-// document by an older one.
+// A transaction must call changing() only when no other transaction can change the document before
+// the calling one ends: after its own first change of the document, or while it is the only
+// transaction of the store. After it has committed, it calls note(). Between the two calls find()
+// returns nothing. The order of the calls of changing() is the order of the changes, so the cache
+// never replaces a document by an older one.
 //
 // Exception: a document that the store removes by itself, because a driver has made the collection
 // capped or has given it a TTL index, stays in the cache until a change of a name in the directory
@@ -45,7 +45,7 @@ class SeenDirectories {
       : others_(std::move(others)) {}
 
   // Forgets the document, which the caller's transaction changes. Returns a number for note(), or
-  // nothing if no document is kept.
+  // nothing if this object never keeps documents.
   std::optional<uint64_t> changing(const std::string& path) GM_EXCLUDES(mutex_) {
     if (!is_used()) return std::nullopt;
     const MutexLock lock(mutex_);

@@ -7,7 +7,7 @@
 // - `-vvv` and `-v=3` are one option with an optional argument;
 // - a value that is an argument of its own must not look like an option;
 // - an option may be given several times, and all its values are returned;
-// - scripts read the texts of the errors.
+// - the errors have the texts of go-flags, which scripts read.
 //
 // Thread-safe: functions without state.
 #pragma once

@@ -16,8 +16,9 @@ namespace gridmount::tools {
 
 struct OpenedStore {
   std::unique_ptr<engine::Store> store;
-  std::string address;    // for the log: the folder, or the result of without_secrets(URI)
-  bool is_alone = false;  // no other process has the store open
+  std::string address;  // for the log: the folder, or the result of without_secrets(URI)
+  // The folder was opened directly. If it was opened for writing, no other process has it open.
+  bool is_alone = false;
 };
 
 // Opens the store that `options` name. A store that a mount or a server owns is reached through its

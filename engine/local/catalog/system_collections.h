@@ -17,10 +17,10 @@ namespace gridmount::local {
 
 bool is_catalog_collection(const engine::Namespace& ns);
 
-// Returns the documents of a catalog collection. For system.namespaces: {name: "db.c", options:
-// {...}}, without `options` if there are none, per collection or view, and {name: "db.c.$_id_"} per
-// index. For system.indexes: {v, key, ns, name, ...} per index. For system.views: {_id: "db.v",
-// viewOn, pipeline} per view.
+// Returns the documents of a catalog collection. system.namespaces has one document for each
+// collection or view, {name: "db.c", options: {...}}, which lacks `options` if there are none, and
+// one for each index, {name: "db.c.$_id_"}. system.indexes has {v, key, ns, name, ...} for each
+// index. system.views has {_id: "db.v", viewOn, pipeline} for each view.
 Result<std::vector<bson::Document>> catalog_documents(Catalog& catalog,
                                                       const engine::Namespace& ns);
 

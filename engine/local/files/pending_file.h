@@ -62,8 +62,8 @@ class PendingFile {
   // Begins a batch from this snapshot. The next record overwrites the first one.
   void begin(uint64_t snapshot);
   // Writes a record of the next transaction's changes. Must be called after begin(). Returns false
-  // if they do not fit in the file, if memory is short, or if the write fails. A failed write makes
-  // this object unusable.
+  // if the record does not fit in the file, if memory is short, or if the write fails. A failed
+  // write makes this object unusable.
   bool append(std::string_view changes);
   // Returns how many records of the batch append() has written. After a failed write, returns 0.
   uint32_t count() const { return count_; }

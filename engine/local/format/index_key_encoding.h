@@ -14,9 +14,9 @@
 
 namespace gridmount::local {
 
-// An encoding of more bytes is truncated to its first kEncodedBytesMax bytes, followed by a mark
-// and the first 16 bytes of the SHA-256 of the whole encoding. With a keyspace prefix (4 bytes) and
-// a record id (8 bytes) the key stays within LMDB's limit of 511 bytes.
+// An encoding of more than kEncodedBytesMax bytes is truncated to that length, and a mark and the
+// first 16 bytes of the SHA-256 of the whole encoding are appended. With a keyspace prefix (4
+// bytes) and a record id (8 bytes) the key stays within LMDB's limit of 511 bytes.
 inline constexpr size_t kEncodedBytesMax = 480;
 inline constexpr char kTruncatedMark = '\x80';
 

@@ -31,9 +31,10 @@ struct Compaction {
 // repair has begun (data_swap.h), and recovers the store if that is necessary. Then makes a copy,
 // checks the whole copy, and replaces data.mdb by it. Needs free disk space for the copy. After an
 // interruption at any time, by a kill or a power loss, data.mdb is either the old file or the whole
-// copy, and the next opening for writing deletes the rest of the copy. Fails with StoreLocked if
-// the store is in use. Fails with DataCorruptionDetected or StoreDamaged and replaces nothing if
-// the store is damaged.
+// copy, and the next opening for writing deletes the folder of the copy, if it is still there.
+// Fails with StoreLocked if the store is in use. If only the list of free pages is damaged, or
+// lacks pages, the copy has a new list. Fails with DataCorruptionDetected or StoreDamaged and
+// replaces nothing if anything else is damaged.
 Result<Compaction> compact_store(const std::filesystem::path& folder);
 
 }  // namespace gridmount::local

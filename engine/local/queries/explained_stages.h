@@ -5,7 +5,7 @@
 // SORT, SKIP, LIMIT, PROJECTION_SIMPLE, PROJECTION_DEFAULT, PROJECTION_COVERED, COUNT, COUNT_SCAN,
 // DISTINCT_SCAN, TEXT_MATCH, TEXT_OR, RECORD_STORE_FAST_COUNT and EOF.
 //
-// Thread-safety: a pure function.
+// Thread-safe: a function without state.
 #pragma once
 
 #include "engine/bson/builder.h"

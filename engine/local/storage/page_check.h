@@ -44,8 +44,8 @@ class PageCheck {
   PageCheck(const uint8_t* map, uint32_t page_bytes, std::vector<std::string> tree_names);
 
   // Each of these functions must be called before the corresponding call of LMDB in the write
-  // transaction `txn`. They fail with StoreDamaged, and the message names the page and its defect,
-  // or the tree whose entry is damaged. before_clear() reads the whole tree.
+  // transaction `txn`. They fail with StoreDamaged if a page or the entry of the tree is damaged.
+  // The message names the page and its defect, or the tree. before_clear() reads the whole tree.
   Status before_put(MDB_txn* txn, MDB_dbi tree, std::string_view key);
   Status before_remove(MDB_txn* txn, MDB_dbi tree, std::string_view key);
   Status before_clear(MDB_txn* txn, MDB_dbi tree);
@@ -59,12 +59,11 @@ class PageCheck {
   // LMDB's later changes preserve this. Reads the whole list, eight bytes for each free page. Must
   // be called before all other checks.
   Status free_pages(uint64_t snapshot);
-  // Fails with StoreDamaged if the snapshot's meta page no longer exists. The second commit after
-  // the snapshot overwrites it.
+  // Reads the snapshot's meta page, unless this object has read it already. Fails with StoreDamaged
+  // if the page no longer exists: the second commit after the snapshot overwrites it.
   Status finds(uint64_t snapshot) { return begin(snapshot); }
   // Checks the pages of all trees, except overflow pages. Fails with StoreDamaged if a page is
-  // damaged or the snapshot's meta page no longer exists. A read transaction of the snapshot must
-  // be open.
+  // damaged. Also fails as finds() does. A read transaction of the snapshot must be open.
   Status all_trees(uint64_t snapshot);
 
  private:
@@ -87,11 +86,12 @@ class PageCheck {
     uint64_t of = 0;
     Tree tree;
     bool has_puts = false;
-    // For each leaf, an upper bound of the bytes that were removed from it. No longer updated when
-    // it has too many leaves (`are_many`).
+    // For each leaf, an upper bound of the bytes that were removed from it. The map is not used
+    // after the first put. When it has too many leaves, it is cleared, `are_many` becomes true, and
+    // the map is not used any more.
     std::unordered_map<uint64_t, uint64_t> removed_bytes;
     bool are_many = false;
-    uint64_t joins = 0;  // an upper bound of how many pages LMDB has merged
+    uint64_t joins = 0;  // an upper bound of how many leaves LMDB has merged
     // The leaf that was found last, and the bounds of its keys.
     const uint8_t* leaf = nullptr;
     Bounds bounds;

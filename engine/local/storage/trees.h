@@ -33,11 +33,11 @@ struct TreeHandles {
   // True if the entries of indexes have checksums in the store's format. Each new entry then gets a
   // checksum.
   bool checksums = false;
-  // True if records may have patches in the store's format.
+  // True if the store's format allows patches of records.
   bool patches = false;
-  // True if collections, views and indexes may have collations in the store's format.
+  // True if the store's format allows collations of collections, views and indexes.
   bool collations = false;
-  // True if there may be text and wildcard indexes in the store's format.
+  // True if the store's format allows text and wildcard indexes.
   bool text_and_wildcard_indexes = false;
 };
 
@@ -157,8 +157,9 @@ class Trees {
   // Puts a value of `size` bytes. Returns the address to which the caller must write the value
   // before the next call.
   Result<uint8_t*> reserve(MDB_dbi tree, std::string_view key, size_t size);
-  // Like reserve(), but appends the entry if the key is greater than all keys of the tree, which
-  // fills pages completely.
+  // Like reserve(), but tries to append the entry, so that pages are filled completely. An append
+  // succeeds only if the key is greater than all keys of the tree. After LMDB has refused one
+  // append in a tree, works like reserve() for this tree.
   Result<uint8_t*> reserve_at_end(MDB_dbi tree, std::string_view key, size_t size);
   // Removes an entry. Fails with DataCorruptionDetected if the tree does not have it, because
   // callers remove only entries that must exist.

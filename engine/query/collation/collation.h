@@ -22,7 +22,7 @@ struct Collation {
   // which orders a few characters differently. gridmount still names 57.1, so that a collation from
   // a server is valid here, and a collation from here is valid on a server.
   static constexpr std::string_view kVersion = "57.1";
-  // The size of the longest name of a locale, in bytes.
+  // The limit for the length of a locale's name, in bytes. A longer name is refused.
   static constexpr size_t kLocaleBytesMax = 64;
 
   std::string locale;
@@ -47,8 +47,8 @@ struct Collation {
   // - IncompatibleCollationVersion (161) for a version other than kVersion, unless the locale is
   //   "simple".
   static Result<std::optional<Collation>> parse(bson::View specification);
-  // Like parse(), but only the default of `backwards` depends on the locale, as on servers. Use it
-  // for the options of a new collection or view.
+  // Like parse(), but takes only the default of `backwards` from the locale. Servers do this for
+  // the options of a new collection or view, so use it for these.
   static Result<std::optional<Collation>> parse_of_collection(bson::View specification);
 
   // Returns the collation with all its fields, as explain shows it. An unset `backwards` is shown

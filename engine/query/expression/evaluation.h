@@ -136,7 +136,8 @@ Evaluated make_int_or_long(EvaluationContext& context, int64_t value);
 // functions fail with ExceededMemoryLimit (146) if this value, the arena's values and all other
 // bytes that count as the arena's (HeldBytes) would exceed the arena's limit, or if this value
 // would exceed 2 GiB. They fail with Overflow (15) if the result would be nested deeper than
-// kMaxDepth. They check the interruption of this thread (interruption.h).
+// kMaxDepth. The functions that add a value also fail as check_interruption_of() does
+// (interruption.h).
 class ValueOutput {
  public:
   ValueOutput(EvaluationContext& context, bson::Type type);

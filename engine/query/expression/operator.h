@@ -40,9 +40,10 @@ struct Call {
 
   std::string name() const;
   bool has(size_t i) const { return i < arguments.size() && arguments[i] != nullptr; }
-  // Evaluates an argument. Then calls check_interruption_of() (interruption.h) with the size of its
-  // value, for one pass of the operator over the value. An operator that passes over the value more
-  // often must check the interruption itself.
+  // Evaluates an argument. If the argument has a value, also calls check_interruption_of()
+  // (interruption.h) with the size of the value. This accounts for one pass of the operator over
+  // the value. An operator that passes over the value more often must check the interruption
+  // itself.
   Evaluated argument(size_t i) const;
 };
 
@@ -86,7 +87,7 @@ Result<ExpressionPointer> parse_operand(bson::ValueView operand, ParseContext& c
 // it is not an array.
 Result<ExpressionPointer> parse_arguments(const Operator& op, bson::ValueView operand,
                                           ParseContext& context);
-// Parses each element of an array, or an operand that is not an array as a list of one.
+// Parses each element of an array. Treats any other operand as the only element of a list.
 Result<std::vector<ExpressionPointer>> parse_list(bson::ValueView operand, ParseContext& context);
 // Parses "$a.b" and "$$x.y".
 Result<ExpressionPointer> parse_field_path(std::string_view text, ParseContext& context);

@@ -1,8 +1,8 @@
 // A sum from which numbers can be removed again. Internal to engine/query. Not thread-safe.
 //
-// Results are equal to the results of servers in every digit: remove() adds the negative of the
-// number to the compensated sum (number_sum.h). Infinities and NaN are counted instead of added, so
-// that they can be removed.
+// remove() adds the negative of the number to the compensated sum (number_sum.h), as servers do. So
+// results are equal to those of servers in every digit. Infinities and NaN are counted instead of
+// added, so that they can be removed.
 #pragma once
 
 #include <cstdint>

@@ -48,8 +48,8 @@ struct WindowStateSettings {
 
 using MakeWindowState = std::unique_ptr<WindowState> (*)(const WindowStateSettings& settings);
 
-// --- The kinds, by family. A growing window begins with the partition, so no value is removed from
-// it.
+// --- The kinds, by family. A growing window begins at the first document of the partition, so no
+// value is removed from it.
 
 std::unique_ptr<WindowState> make_growing_sum(const WindowStateSettings& settings);
 std::unique_ptr<WindowState> make_growing_average(const WindowStateSettings& settings);

@@ -1,8 +1,7 @@
-// Parses the opcodes for reads that OP_MSG has replaced and that old clients still use: OP_QUERY,
-// OP_GET_MORE and OP_KILL_CURSORS. OP_QUERY can also contain a command, such as the oldest form of
-// hello. Each message is converted to the equivalent command.
-// Source: the MongoDB wire protocol's documentation, "Legacy Opcodes", and MongoDB 5.0, the last
-// server that accepted all of them.
+// Parses messages of old clients with the opcodes OP_QUERY, OP_GET_MORE and OP_KILL_CURSORS, which
+// OP_MSG has replaced. OP_QUERY can also contain a command, such as the oldest form of hello. Each
+// message is converted to the equivalent command. Source: the MongoDB wire protocol's
+// documentation, "Legacy Opcodes", and MongoDB 5.0, the last server that accepted all of them.
 //
 // Thread-safe: functions without state.
 #pragma once

@@ -44,10 +44,10 @@ class SocketFile {
 // IoError if no server answers. Only tests use this function.
 Result<FileDescriptor> connect_to_socket_file(const std::filesystem::path& folder);
 
-// Returns the process at the other end of an accepted connection. Fails with Unauthorized unless
-// that process runs as this process's user or as root. The mode of the file already excludes other
-// users, but a process can give a connected socket to another process, and somebody can change
-// permissions.
+// Returns the process that made an accepted connection. Fails with Unauthorized unless that process
+// ran as this process's user or as root when it connected. The mode of the file already excludes
+// other users, unless somebody changes it. If the process gives the connected socket to another
+// process, this function does not notice it.
 Result<Peer> local_peer(int fd);
 
 }  // namespace gridmount::wire

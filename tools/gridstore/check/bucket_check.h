@@ -1,7 +1,7 @@
 // Checks one bucket of one database: the indexes, files and chunks of GridFS, and the collections
 // of directories, links and detached files that gridmount adds.
 //
-// Thread-safe: functions without state, if each call has a snapshot and findings of its own.
+// Thread-safe if each call has its own snapshot and findings: the functions have no state.
 #pragma once
 
 #include <cstdint>

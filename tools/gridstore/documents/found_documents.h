@@ -48,7 +48,8 @@ class FoundDocuments {
   Result<std::optional<bson::View>> next();
   // Returns how many damaged documents were left out.
   uint64_t damaged() const { return damaged_; }
-  // Returns the number of documents that next() will return, or nothing if it is not known. It is
+  // Returns how many documents next() is expected to return, or nothing if this is not known. Fewer
+  // come if documents are damaged, and the number may differ if others change the store. It is
   // known only for a query with an empty filter, and only if the store counts the documents.
   Result<std::optional<uint64_t>> expected();
 
@@ -61,7 +62,7 @@ class FoundDocuments {
   Query query_;
   bson::Document stages_;
   bool is_query_ = false;
-  // Destroyed before the store, in reverse order.
+  // C++ destroys these members before `opened_`, which has the store, and the last one first.
   std::unique_ptr<engine::Snapshot> snapshot_;
   std::unique_ptr<engine::Collection> collection_;
   std::unique_ptr<engine::Cursor> cursor_;
