@@ -173,7 +173,7 @@ Status check_views_collation(const Databases& databases, engine::Snapshot& snaps
     GM_ASSIGN(const query::SharedCollator own, query::Collator::parse(resolved.collation));
     if (!query::same_collation(own.get(), collator)) {
       return fail(kOptionNotSupportedOnView,
-                  "Cannot override a view's default collation" + other.full());
+                  "Cannot override a view's default collation: " + other.full());
     }
   }
   return {};

@@ -27,9 +27,10 @@ Status validate(const CollectionMetadata& metadata, std::optional<bson::View> be
   // If the match was interrupted, its result means nothing.
   if (!is_valid) GM_TRY(query::check_interruption_now());
   // With the level `moderate`, a document that was invalid before may stay invalid.
-  if (before && metadata.settings.level == engine::CollectionOptions::ValidationLevel::kModerate &&
-      !metadata.validator->matches(*before)) {
-    return {};
+  if (before && metadata.settings.level == engine::CollectionOptions::ValidationLevel::kModerate) {
+    const Result<bool> was_valid = metadata.validator->evaluate(*before);
+    if (!was_valid) GM_TRY(query::check_interruption_now());
+    if (!was_valid.value_or(false)) return {};
   }
   const std::optional<bson::ValueView> id = after.find("_id");
   if (metadata.settings.action == engine::CollectionOptions::ValidationAction::kWarn) {

@@ -214,6 +214,9 @@ class Clients {
   Result<OwnedClient> make() const {
     bson_error_t error;
     OwnedClient client(mongoc_client_new_from_uri_with_error(uri_.get(), &error));
+    if (!client && error.domain == MONGOC_ERROR_STREAM) {  // the name service
+      return fail(ErrorCode::kHostUnreachable, error.message);
+    }
     if (!client) {
       return fail(ErrorCode::kFailedToParse, std::string("MongoDB URI: ") + error.message);
     }

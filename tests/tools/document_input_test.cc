@@ -103,6 +103,7 @@ TEST(JsonInput, Array_IsReadUpToItsEnd) {
   EXPECT_THAT(json_of("[{},1]", true),
               ElementsAre("1: {}", "! the input, line 1: a document was expected here"));
   EXPECT_THAT(json_of("[{}", true), ElementsAre("1: {}", HasSubstr("the array does not end")));
+  EXPECT_THAT(json_of("[{}, ", true), ElementsAre("1: {}", HasSubstr("the array does not end")));
   EXPECT_THAT(json_of("[{}] {}", true), ElementsAre("1: {}", HasSubstr("text after the array")));
   EXPECT_THAT(json_of("[{}]"), ElementsAre(HasSubstr("use --json-array")));
 }

@@ -25,6 +25,7 @@ class JsonInput final : public DocumentInput {
       if (!is_element) return std::optional<ReadDocument>();
     }
     GM_ASSIGN(const bool more, skip_space());
+    if (!more && is_array_) return refuse("the array does not end");
     if (!more) return std::optional<ReadDocument>();
     const uint64_t line = input_.line();
     if (input_.peek() != '{') return no_document(line);
