@@ -52,7 +52,7 @@ class AtomicFile {
   static Result<AtomicFile> create(const std::filesystem::path& path, AtomicFileOptions options);
   // Creates the file `name` in a folder. `folder` is a descriptor that is open with O_PATH or for
   // reading. The AtomicFile closes it, even if this function fails. A symbolic link under that name
-  // is an error (ELOOP).
+  // is an error: EEXIST if AtomicFileOptions::overwrite is false, otherwise ELOOP.
   static Result<AtomicFile> create_in(int folder, std::string name, AtomicFileOptions options);
   // Writes to standard output, which commit() leaves open.
   static AtomicFile to_stdout(AtomicFileOptions options);

@@ -46,9 +46,10 @@ class BinaryOverwriter {
   // Collection::update() does.
   virtual Result<bool> overwrite(Transaction& transaction, bson::View filter,
                                  const BinaryOverwrite& change) = 0;
-  // Returns the number of bytes of the field in the first document that matches `filter`, without
-  // reading all of the field. Returns nothing if no document matches, or if the field is not a
-  // Binary of subtype 0. Fails as Collection::find_one() does.
+  // Returns the number of bytes of the field in the first document that matches `filter`. Need not
+  // read all of the field if `filter` is {_id: x}, or has exactly one value for each field of a
+  // unique index. Returns nothing if no document matches, or if the field is not a Binary of
+  // subtype 0. Fails as Collection::find_one() does.
   virtual Result<std::optional<uint32_t>> binary_size(Snapshot& snapshot, bson::View filter,
                                                       std::string_view field) = 0;
 };

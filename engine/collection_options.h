@@ -66,7 +66,7 @@ struct CollectionOptions {
   //   query::Collation::parse_of_collection() for the collation.
   static Result<CollectionOptions> parse(const Namespace& ns, bson::View options);
   // Returns the options as listCollections shows them. parse() accepts this document, and returns
-  // equal options.
+  // equivalent options.
   bson::Document document() const;
 
   // Sets `validator`, `level` or `action` from a field of collMod or create: validator,

@@ -15,10 +15,11 @@
 //     Capabilities::one_writer, a store has at most one transaction at a time, and begin() waits in
 //     a FIFO queue. Do not hold a transaction while waiting for a client, for a lock of a layer
 //     above, or for input. A thread must not begin a second transaction while it holds one.
-// S3. With Capabilities::continues_after_failed_writes, a failed write undoes all its effects,
-//     including those on the document that failed. The transaction is then as it was before the
-//     call, and can continue. Exception: OutOfDiskSpace, IoError, WritesRefused and
-//     TransactionTooLarge poison the transaction, and commit() then fails.
+// S3. With Capabilities::continues_after_failed_writes, a failed write undoes all its effects on
+//     the document that failed, and the transaction can continue. If the call has changed other
+//     documents before (UpdateOptions::multi), these changes remain. Exception: OutOfDiskSpace,
+//     IoError, WritesRefused and TransactionTooLarge poison the transaction, and commit() then
+//     fails. Errors that report damage, such as StoreDamaged, may poison it too.
 // S4. Committed means visible to every later snapshot and safe from a kill of the process. Durable
 //     means safe from power loss. commit(Durability::kDurable) and make_durable() make writes
 //     durable.
@@ -141,8 +142,10 @@ class Transaction : public Snapshot {
  public:
   // Ends the transaction, whatever commit() returns. On error none of the writes have happened.
   // Exceptions: with kDurable, a sync that fails is reported after the commit. The writes are then
-  // visible but may not be durable (see WritesRefused). In a deployment, the writes may have
-  // happened if the error has the label kUnknownTransactionCommitResult (engine/error_labels.h).
+  // visible but may not be durable (see WritesRefused). In an embedded store, the writes may have
+  // happened if the commit fails with WritesRefused because the map of data.mdb does not show it.
+  // In a deployment, the writes may have happened if the error has the label
+  // kUnknownTransactionCommitResult (engine/error_labels.h).
   virtual Status commit(Durability durability = Durability::kCommitted) = 0;
   // Sends the changes that this transaction makes to `observer`. Must be called before the first
   // write. In a store without Capabilities::observers, does nothing.
@@ -173,8 +176,9 @@ struct FindOptions {
   // Restricts the read to the keys from `min` (inclusive) to `max` (exclusive) of the index that
   // `hint` names. Empty: no such bound. A bound must have a value for every field of that index, in
   // the order of the index. Fails with Location51173 without a hint of an index, with Location51174
-  // for fields that are not those of the index, with Location51175 if `min` does not come before
-  // `max`, and with BadValue for a bound that is too long for a whole index key.
+  // for fields that are not those of the index, or for a value that may have strings if the index
+  // has another collation, with Location51175 if `min` does not come before `max`, and with
+  // BadValue for a bound that is too long for a whole index key.
   bson::View min = {};
   bson::View max = {};
   // Returns index keys instead of documents: {path: value, ...} of the index that the plan reads,
@@ -183,10 +187,10 @@ struct FindOptions {
   // with arrays.
   bool return_key = false;
   bool show_record_id = false;  // adds `$recordId` after the projected fields
-  // Only for a capped collection, read in insertion order: find() fails with BadValue for any other
-  // collection, for a sort except {$natural: 1}, and with a hint. At the end of the collection the
-  // cursor stays open. After Snapshot::resume() it returns the documents that were inserted in the
-  // meantime.
+  // Only for a capped collection, read in insertion order: find() fails with BadValue for an
+  // existing collection that is not capped, for a sort except {$natural: 1}, and with a hint. It
+  // fails with InvalidPipelineOperator for a view. At the end of the collection the cursor stays
+  // open. After Snapshot::resume() it returns the documents that were inserted in the meantime.
   bool tailable = false;
   // The caller reads only part of each document. The cursor then verifies the structure of each
   // document but not its checksum, so damage to the values of fields goes unnoticed. The checksum
@@ -497,8 +501,9 @@ class Database {
                                    int64_t bytes) = 0;
   // Reads the whole collection as `validate` does. Returns {ns, nrecords, nInvalidDocuments,
   // nNonCompliantDocuments, nIndexes, keysPerIndex, indexDetails, valid, repaired, warnings,
-  // errors, extraIndexEntries, missingIndexEntries, corruptRecords}, with at most the first 1000
-  // items of each list. Fails with NamespaceNotFound or CommandNotSupportedOnView.
+  // errors, extraIndexEntries, missingIndexEntries, corruptRecords}. An embedded store returns only
+  // the first 1000 items of each list, and adds to `errors` an item with the number of the further
+  // ones. Fails with NamespaceNotFound or CommandNotSupportedOnView.
   virtual Result<bson::Document> validate(Snapshot& snapshot, std::string_view collection) = 0;
   // Drops the collection. A background thread frees its space. Fails with NamespaceNotFound if the
   // collection does not exist.

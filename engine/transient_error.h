@@ -50,9 +50,9 @@ inline bool is_transient(const Error& error) {
   }
 }
 
-// Returns true if the caller should open a change stream that has failed, or could not be opened,
-// again with the same resume token. Source: drivers' specification "Change Streams", "Resumable
-// Error".
+// Returns true if a change stream has failed, or could not be opened, with an error after which the
+// caller should open it again with the same resume token. Source: drivers' specification "Change
+// Streams", "Resumable Error".
 inline bool is_resumable(const Error& error) {
   if (is_transient(error) || has_error_label(error, kResumableChangeStreamError)) return true;
   switch (static_cast<int32_t>(error.code())) {

@@ -11,10 +11,10 @@ namespace gridmount::fuse {
 
 // The kernel named a node that is no longer in the table.
 inline constexpr ErrorCode kStaleNode{110001};
-// The node is of a kind that does not allow the operation.
+// The node does not allow the operation, or does not allow it to this user.
 inline constexpr ErrorCode kNotPermitted{110002};
 inline constexpr ErrorCode kBusy{110003};  // files are open
-// Flags or names that the call does not accept.
+// Flags, names or nodes that the call does not accept.
 inline constexpr ErrorCode kInvalidArgument{110004};
 inline constexpr ErrorCode kOutOfMemory{110005};
 inline constexpr ErrorCode kNotSupported{110006};

@@ -1,5 +1,5 @@
-// Parses the comma-separated list after -o, as mount(8) and /etc/fstab write it. Pure functions, so
-// thread-safe.
+// Parses the comma-separated list after -o, as mount(8) and /etc/fstab write it. Functions without
+// state, so thread-safe.
 #pragma once
 
 #include <string>

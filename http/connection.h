@@ -9,7 +9,8 @@
 //
 // start() must be called once, on any thread. Everything else runs on the strand, except that a
 // thread for changes calls the RequestHandler and the BodyReceiver of a change. Meanwhile nothing
-// of this connection runs on the strand.
+// of this connection runs on the strand. Exception: the destructor of a BodyReceiver may run on a
+// thread for changes while the connection continues on the strand.
 #pragma once
 
 #include <atomic>
@@ -66,8 +67,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void handle_head(const boost::beast::error_code& error);
   // Returns the request whose head parser_ has read.
   Request request() const;
-  // Calls `work`, on a thread for changes if the request is a change, and then `use` with the
-  // result of `work` on the strand.
+  // Calls `work`, and then calls `use` with the result of `work` on the strand. If the request is a
+  // change, a thread for changes calls `work`.
   template <typename Work, typename Use>
   void answer(Work work, Use use);
   void handle_answer(const Request& asked, Answer answer);
@@ -87,8 +88,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Sends lead_ and then a piece of the body. An empty piece ends the body.
   void send_piece(std::string_view piece);
   void handle_sent();
-  // Shuts down the sending direction, and waits until the client has closed the connection
-  // (drain()).
+  // Shuts down the sending direction, and drops what the client still sends (drain()). Closes the
+  // connection when the client has closed it, or at the limits kDrainedBytesMax and kDrainPatience
+  // (connection.cc).
   void finish();
   void drain(size_t bytes_left);
   // Ends the connection at once.
@@ -102,8 +104,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::unique_ptr<BodyReceiver> receiver_;  // takes the body that is being read
   std::string received_;                    // the buffer for its bytes
   std::unique_ptr<Body> body_;              // the body of the reply that is being sent
-  std::string target_;                      // of that reply, for the log
-  bool is_change_ = false;                  // of the request that is being answered
+  std::string target_;                      // of the request, for the log
+  bool is_change_ = false;                  // whether the request is a change
   bool is_chunked_ = false;
   bool keeps_alive_ = false;
   // The bytes before a piece: the head of the reply, and the line with the piece's size if the

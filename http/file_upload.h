@@ -2,8 +2,8 @@
 //
 // Until close(), the new file is an orphan in `<bucket>.detached`. One transaction in close() then
 // gives the new file its name, and removes the files that had the name before (except for the
-// revisions that the bucket keeps). The destructor removes the orphan if close() was not called. If
-// the process is killed, a later start of a program removes the orphan.
+// revisions that the bucket keeps). The destructor removes the orphan if close() was not called or
+// has failed. If the process is killed, a later start of a program removes the orphan.
 //
 // Not thread-safe.
 #pragma once

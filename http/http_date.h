@@ -1,6 +1,6 @@
 // Dates in fields of HTTP: "Sun, 06 Nov 1994 08:49:37 GMT". Source: RFC 9110, 5.6.7.
 //
-// Thread-safe: pure functions.
+// Thread-safe: functions without state.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The field If of WebDAV: lists of the lock tokens and entity tags that resources must have. The
 // tokens in the lists also show which lock tokens the client knows. Source: RFC 4918, 10.4.
 //
-// Thread-safe: plain values and pure functions.
+// Thread-safe: plain values and functions without state.
 #pragma once
 
 #include <cstddef>

@@ -43,7 +43,7 @@ struct Lock {
   bool is_exclusive = true;
   bool is_deep = false;                          // also covers everything below the directory
   std::chrono::seconds time = kLockTimeDefault;  // from add() or refresh() to the end
-  // Set by LockTable::add().
+  // Set by LockTable::add(). refresh() sets `end` again.
   std::string token = {};
   std::chrono::steady_clock::time_point end = {};
 };

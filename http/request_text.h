@@ -16,7 +16,8 @@ using TextAnswer = std::function<Result<Reply>(std::string_view text)>;
 
 // Returns a receiver that takes the body, calls `answer`, and turns its errors into replies. The
 // reply to a body of more than kXmlBytesMax bytes (xml_document.h) has the status 413. The receiver
-// never keeps more bytes than that.
+// never keeps more bytes than that. If Content-Length is larger, returns this reply instead of a
+// receiver.
 Answer answer_to_text(const Request& request, TextAnswer answer);
 
 }  // namespace gridmount::http

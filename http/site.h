@@ -74,7 +74,8 @@ class Site final : public RequestHandler {
   // Fails with FileNotFound if the file was replaced or removed between the look-up and the reading
   // of its document. The caller should then try again. Fails with NoSuchEntry if the path leads
   // nowhere, with PermissionDenied if it leads to a symbolic link, a device or the like, with
-  // BadValue for an unknown format of a listing, and with the errors of PathNamespace.
+  // BadValue for an unknown format of a listing, with InvalidFilesDocument if the files document is
+  // invalid, and with the errors of PathNamespace.
   Result<Reply> answer_node(const Request& request, const Target& target, const Paths& paths) const;
 
   engine::Store& store_;

@@ -9,7 +9,7 @@ namespace gridmount::http {
 
 // The files by their _id.
 inline constexpr std::string_view kMethodsOfIds = "OPTIONS, GET, HEAD";
-// All other places of a site that clients may not change. In a site that they may change: the list
+// In a site that clients may not change: all other places. In a site that they may change: the list
 // of buckets, and the root of each bucket.
 inline constexpr std::string_view kMethodsOfReaders = "OPTIONS, GET, HEAD, PROPFIND";
 // A file, and a directory below the root of a bucket, in a site that clients may change.

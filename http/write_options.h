@@ -18,9 +18,9 @@ struct WriteOptions {
   gridfs::NamespaceOptions paths;
   uint64_t upload_bytes_max = 0;  // a longer body gets the status 413; 0: no limit
   size_t uploads_max = 16;        // uploads at a time; a further one gets the status 503
-  // How many of these run at a time: copies of files and directories, and moves and removals of
-  // directories. Each occupies a thread of the server, so the server must have more threads than
-  // this. A further one gets the status 503.
+  // How many of these run at a time: copies of files and directories, moves and removals of
+  // directories, and moves of files that replace a directory. Each occupies a thread of the server,
+  // so the server must have more threads than this. A further one gets the status 503.
   size_t tree_changes_max = 2;
 };
 

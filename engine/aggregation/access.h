@@ -47,11 +47,11 @@ class AccessScope {
 };
 
 // Asks the Access of this thread's AccessScope for every collection and view that the pipeline over
-// `ns` reads, and for the collection that it writes. If a view reads a collection
-// through other views, does not ask for these other views. Returns the first error. Succeeds
-// without a scope. The caller must check `ns` itself. `view` is the result of resolve_view() for
-// `ns`. Also fails as resolve_view() does for a view that the pipeline reads, and as
-// query::Pipeline::parse() does for the pipeline of such a view.
+// `ns` reads, and for the collection that it writes. If a view reads a collection through other
+// views, does not ask for these other views. Returns the first error. Succeeds without a scope. The
+// caller must check `ns` itself. `view` is the result of resolve_view() for `ns`. Also fails as
+// resolve_view() does for a view that the pipeline reads, and as query::Pipeline::parse() does for
+// the pipeline of such a view.
 Status check_access(const Databases& databases, engine::Snapshot& snapshot,
                     const engine::Namespace& ns, const ResolvedView& view,
                     const query::Pipeline& pipeline, bool bypass_validation);

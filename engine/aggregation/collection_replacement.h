@@ -16,7 +16,8 @@ namespace gridmount::aggregation {
 // The caller must add the documents to the result, and then call finish(), which renames the new
 // collection to `collection`. Unless finish() succeeds, the destructor of the result drops the new
 // collection. All this happens in the transaction, which must outlive the result. Fails with
-// Location17152 for a capped collection and with CommandNotSupportedOnView for a view.
+// Location17152 for a capped collection, with CommandNotSupportedOnView for a view, and as
+// Database::create() and Collection::create_index() do.
 Result<std::unique_ptr<query::CollectionReplacement>> replace_collection_in(
     std::shared_ptr<engine::Database> database, engine::Transaction& transaction,
     std::string_view collection, bool bypass_validation);

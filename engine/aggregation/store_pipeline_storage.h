@@ -39,7 +39,9 @@ struct PipelineStorageOptions {
   std::optional<engine::Deadline> deadline = {};
   bool bypass_validation = false;
   std::string host = {};  // the host that $indexStats and $collStats report
-  // For all reads, and for the replacements of $merge; see engine::FindOptions.
+  // The collation of the reads by find(); see engine::FindOptions. has_unique_index() accepts only
+  // an index with this collation. find_for_merge() and replace() use the collation of the
+  // collection instead.
   bson::Document collation = {};
 };
 

@@ -54,7 +54,7 @@ Result<bson::Document> effective_collation(const engine::Namespace& ns, const Re
 
 // Fails with OptionNotSupportedOnView (167) if the pipeline over `ns` reads, beside its source, a
 // view that has another collation. `collator` is the command's collator. If it is null, the command
-// compares strings as bytes.
+// compares strings as bytes. Also fails as resolve_view() does for a view that the pipeline reads.
 Status check_views_collation(const Databases& databases, engine::Snapshot& snapshot,
                              const engine::Namespace& ns, const query::Pipeline& pipeline,
                              const query::Collator* collator);

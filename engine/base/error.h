@@ -19,10 +19,10 @@
 namespace gridmount {
 
 // Numbers and names are MongoDB's (src/mongo/base/error_codes.yml), except those at the end of the
-// list, so the wire server passes them on unchanged. MongoDB has no names for some of its codes,
-// for example 17217. We have chosen the names of these constants. The enumeration is open: gridfs/
-// defines codes from kFirstGridFsCode on, and an error of a server keeps a code that is not in this
-// list.
+// list. So the wire server passes the codes on unchanged. MongoDB has no names for some of its
+// codes, for example 17217. We have chosen the names of these constants. The enumeration is open:
+// gridfs/ defines codes from kFirstGridFsCode on, and an error of a server keeps a code that is not
+// in this list.
 enum class ErrorCode : int32_t {
   kInternalError = 1,
   kBadValue = 2,
@@ -91,7 +91,7 @@ enum class ErrorCode : int32_t {
   kStoreNotFound = 90001,      // no store at the path
   kNotAStore = 90002,          // something else is at the path
   kStoreFormatTooNew = 90003,  // written by a newer program
-  kStoreLocked = 90004,        // another process owns it; the message names its pid
+  kStoreLocked = 90004,        // another process owns it; the message names its pid if it is known
   kStoreReadOnly = 90005,      // the call must write, but the store can only be read
   kPermissionDenied = 90006,   // the operating system refused access to the store's files
   kStoreDamaged = 90007,       // the store's files contradict their format

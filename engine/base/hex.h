@@ -1,6 +1,6 @@
 // Writes and reads bytes as hexadecimal digits, two for each byte.
 //
-// Thread-safety: pure functions.
+// Thread-safety: functions without state.
 #pragma once
 
 #include <cstdint>

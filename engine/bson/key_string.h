@@ -13,7 +13,7 @@
 //     strings of an index's first fields, followed by 0xFF, are greater than every key that begins
 //     with these key strings.
 //
-// Thread-safety: pure functions.
+// Thread-safety: functions without state.
 #pragma once
 
 #include <cstddef>

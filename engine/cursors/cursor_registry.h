@@ -33,13 +33,14 @@ using Clock = std::chrono::steady_clock;
 struct RegistryOptions {
   std::chrono::milliseconds idle_max{600'000};  // an idle cursor expires after this time; the
                                                 // default of servers
-  size_t cursors_max = 10'000;  // the limit of waiting cursors; open() of another one fails with
-                                // OperationFailed
+  size_t cursors_max = 10'000;  // open() fails with OperationFailed if so many cursors wait;
+                                // a cursor that is being read does not count
   // A cursor knows the size of a document only after it has read the document. If the document does
   // not fit in the batch, the cursor holds it for the next batch. This is the limit for the bytes
   // of all held documents. The registry expects the next document to be as large as the last one.
   // If such a document would not fit in the batch, and holding it would exceed the limit, the batch
-  // ends before the cursor reads the next document.
+  // ends before the cursor reads the next document. So the limit can be exceeded if a document is
+  // larger than the one before it, or if several threads read cursors at the same time.
   uint64_t held_bytes_max = uint64_t{32} << 20;
 };
 

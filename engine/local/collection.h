@@ -1,6 +1,6 @@
 // engine::Collection on LMDB. Reads are in collection.cc, writes in collection_writes.cc, indexes
-// in collection_indexes.cc, stats in collection_statistics.cc, and DocumentWriter in
-// document_writer.cc and document_overwrite.cc.
+// in collection_indexes.cc, and statistics in collection_statistics.cc. DocumentWriter is in
+// document_writer.cc and document_overwrite.cc, which also has binary_size().
 //
 // Thread-safety: a LocalCollection is immutable, so thread-safe. The thread that uses a transaction
 // also uses its DocumentWriters.
@@ -215,7 +215,8 @@ class DocumentWriter {
                        PatchList list, const std::vector<uint32_t>& blocks);
   // Marks an index as multikey if the prepared write adds its first array.
   Status record_multikey();
-  // Removes the oldest documents of a capped collection until it is within its limits.
+  // Removes the oldest documents of a capped collection until it is within its limits. The newest
+  // document stays, even if it is larger than the limit.
   Status make_room();
 
   ReadView& read_view_;

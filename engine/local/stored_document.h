@@ -1,5 +1,5 @@
-// Checks whether a document can be stored, and converts it to its stored form: it has an _id, which
-// is its first field.
+// Checks whether a document can be stored, and converts it to its stored form, in which the _id is
+// the first field.
 // Source: MongoDB manual, "Documents: Document Limitations, The _id Field".
 //
 // Thread-safe: a function without state of its own.

@@ -14,10 +14,10 @@ namespace gridmount::local {
 
 // `metadata` must have a validator. `before` is the document that `after` replaces, or nothing if
 // `after` is new. Fails with DocumentValidationFailure, and with errInfo in the details, if `after`
-// does not match the validator. With the action `warn`, logs a line instead and succeeds. With the
-// level `moderate`, succeeds if `before` does not match the validator either. Fails with the error
-// of query::check_interruption_now() (engine/query/interruption.h) if the operation was
-// interrupted.
+// does not match the validator. An error of the validator, for example of its $expr, counts as no
+// match. With the action `warn`, logs a line instead and succeeds. With the level `moderate`,
+// succeeds if `before` does not match the validator either. Fails with the error of
+// query::check_interruption_now() (engine/query/interruption.h) if the operation was interrupted.
 Status validate(const CollectionMetadata& metadata, std::optional<bson::View> before,
                 bson::View after);
 

@@ -1,7 +1,7 @@
 // Snapshot and Transaction over a deployment. Each has a connection, and keeps the documents that
 // its reads have returned.
 //
-// Thread-safety: one thread at a time uses a Snapshot or Transaction, its Reads and its cursors.
+// Thread-safety: one thread at a time may use a Snapshot or Transaction, its Reads and its cursors.
 #pragma once
 
 #include <deque>
@@ -56,8 +56,8 @@ class Reads {
   Status pause();
   Status resume();
   // Commits the transaction. If the deployment has no transactions and `durable` is true, syncs the
-  // server's journal. Then calls end(), also after an error. Fails as check_usable(),
-  // Connection::commit_transaction() and sync_journal() do.
+  // server's journal. Then calls end(), also if the commit or the sync fails. Fails as
+  // check_usable(), Connection::commit_transaction() and sync_journal() do.
   Status commit(bool durable);
   // Closes the cursors on the server, and returns the connection to the pool, which aborts a
   // transaction that is still open. Later reads fail.

@@ -20,10 +20,11 @@
 // M3. Changes to collections and indexes, and the writes of $out and $merge, take effect
 //     immediately, outside of the transaction. They fail with OperationNotSupportedInTransaction if
 //     the transaction has used the collection, because they would wait for the transaction's end.
-//     $out, $merge and drop_database() fail with this error if the transaction has used any
-//     collection of the database. databases(), collections(), collection_info(), exists(),
-//     validate(), stats(), index_stats(), indexes() and the functions that explain do not see the
-//     writes of the transaction.
+//     drop_database() fails with this error if the transaction has used any collection of the
+//     database. $out and $merge fail with it if the transaction has used any collection of the
+//     database that they read or of the database that they write. databases(), collections(),
+//     collection_info(), exists(), validate(), stats(), index_stats(), indexes() and the functions
+//     that explain do not see the writes of the transaction.
 // M4. A document of a find with FindOptions::one_at_a_time, or of an aggregation, is valid until
 //     the cursor reads the next one. Any other document is valid until pause() or the end of the
 //     Snapshot, and needs memory until then.
@@ -53,8 +54,8 @@ struct ConnectOptions {
   std::string uri;          // "mongodb://...", with any options that drivers accept
   std::string application;  // the client's name in the server's log
   // How long a call waits for a server, unless the URI has the option serverSelectionTimeoutMS.
-  // Also how long begin() waits in the queue (M2), how long commit() is repeated, and
-  // Capabilities::retry_for.
+  // Also how long begin() waits in the queue (M2), how long commit() is repeated (but at most
+  // kCommitRetryMax, connection.h), and Capabilities::retry_for.
   std::chrono::milliseconds server_timeout{30'000};
   // How long a command waits for its reply, unless the URI has the option socketTimeoutMS. Zero:
   // libmongoc's default, which is five minutes.

@@ -39,8 +39,9 @@ class InterruptionScope {
   InterruptionScope* const around_;
 };
 
-// While a scope exists, no interruption ends the work of its thread. For work whose result many
-// commands share, and whose input is not of the command that happens to do it.
+// While a scope exists, the InterruptionScopes that its thread has created before the scope have no
+// effect. A scope is for work whose result many commands share, and whose input does not come from
+// the command that happens to do the work.
 class UninterruptedScope {
  public:
   UninterruptedScope();

@@ -43,11 +43,11 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   // Connections are numbered from 1, and each number is unique in this process. hello reports the
-  // number as connectionId.
+  // number as connectionId. id() and peer() are thread-safe.
   int32_t id() const { return id_; }
   const Peer& peer() const { return peer_; }
 
-  // The `client` document of the first hello. Empty before the first hello.
+  // The `client` document of the first hello that has one. Empty before that hello.
   const bson::Document& metadata() const { return metadata_; }
   void set_metadata(bson::Document metadata) { metadata_ = std::move(metadata); }
 

@@ -47,9 +47,10 @@ struct Command {
   Scope scope = Scope::kNothing;
   std::vector<std::string_view> actions = {};
   // Returns the privileges of a command whose privileges depend on its arguments. `scope` and
-  // `actions` are then not used. Null for other commands. The function must use only Request::body,
-  // which is valid BSON but whose fields have not been checked yet. The function must ignore fields
-  // that it cannot interpret, because run() refuses them later.
+  // `actions` are then not used. Null for other commands. The function must use only the fields
+  // `body`, `database` and `sequences` of the request. Their documents are valid BSON, but the
+  // fields of these documents have not been checked yet. The function must ignore fields that it
+  // cannot interpret, because run() refuses them later.
   std::vector<Privilege> (*privileges)(const Request& request) = nullptr;
 
   GenericRules rules = {};

@@ -1,6 +1,6 @@
-// Builds error replies, {ok: 0, errmsg, code, codeName, ...}, and the error fields of an element of
-// writeErrors. The fields of Error::details() follow. A message may quote bytes of a client that
-// are not UTF-8. The reply has \x and two hexadecimal digits for each of them.
+// Builds error replies, {ok: 0, errmsg, code, codeName, ...}. The last fields are those of
+// Error::details(). A message may quote bytes of a client that are not UTF-8. The reply has \x and
+// two hexadecimal digits for each such byte.
 //
 // Thread-safe: functions without state.
 #pragma once

@@ -77,15 +77,16 @@ class Service {
   void record_change();
 
   // Must be called when the client's connection is closed. Ends the client's log-in, and kills the
-  // operations that still run for the client. The client may be destroyed
-  // afterwards, when no handle() for the client is running any more.
+  // operations that still run for the client. The client may be destroyed afterwards, when no
+  // handle() for the client is running any more.
   void forget(Client& client);
 
   // Returns the account of the client, to which shared limits apply: its user if it has logged in,
   // otherwise its host (host_of()).
   std::string account(const Client& client) const;
 
-  // Removes cursors and sessions that have been idle too long. Must be called every few seconds.
+  // Removes cursors and sessions that have been idle too long. Also ends the cursors and operations
+  // of these sessions. Must be called every few seconds.
   void expire(std::chrono::steady_clock::time_point now);
 
   // Interrupts all running operations, which then fail with InterruptedAtShutdown (11600). Refuses

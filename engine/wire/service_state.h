@@ -100,10 +100,11 @@ class Service::State {
   void stop();
 
   // Settings that commands can change. They apply to all databases, as on a server. An operation
-  // that takes at least `slow_microseconds` is slow. Slow operations are logged. But if the
-  // profiler has a filter for the database, the operations that match the filter are logged
-  // instead. `sample_rate`, from 0 to 1, is the share of slow operations that the profiler records.
-  // `log_level`, from 0 to 5, and `quiet` are only shown.
+  // that takes at least `slow_microseconds` is slow. Slow operations on a collection are logged.
+  // But if the profiler has a filter for the database, the operations on its collections that match
+  // the filter are logged instead. `sample_rate`, from 0 to 1, is the share of slow operations that
+  // the profiler records at level 1 if it has no filter. `log_level`, from 0 to 5, and `quiet` are
+  // only shown.
   std::atomic<int64_t> slow_microseconds{100'000};
   std::atomic<double> sample_rate{1.0};
   std::atomic<int32_t> log_level{0};

@@ -18,12 +18,12 @@ class Startup {
   // Does not fork. failed() then prints its message on stderr.
   static Startup in_foreground() { return Startup(-1); }
 
-  // Forks. Returns in the child only, in a new session and with "/" as the working directory. The
-  // parent waits until the child calls ready() or failed(), prints the message of failed(), and
-  // exits with 0 or with the status of failed(). If the child dies before that, the parent prints
-  // how it ended and exits with kFailure. Must be called before threads are started and before the
-  // store is opened. Fails with OperationFailed if the pipe or the child cannot be made, or if the
-  // child cannot change to "/".
+  // Forks. On success, returns in the child only, in a new session and with "/" as the working
+  // directory. The parent waits until the child calls ready() or failed(), prints the message of
+  // failed(), and exits with 0 or with the status of failed(). If the child dies before that, the
+  // parent prints how it ended and exits with kFailure. Must be called before threads are started
+  // and before the store is opened. Fails with OperationFailed if the pipe or the child cannot be
+  // made, or if the child cannot change to "/".
   static Result<Startup> in_background();
 
   Startup(Startup&& other) noexcept : pipe_(other.pipe_) { other.pipe_ = -1; }

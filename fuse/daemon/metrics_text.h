@@ -1,6 +1,6 @@
 // Shows the mount's state as metrics for Prometheus.
 //
-// Thread-safety: a pure function.
+// A function without state, so thread-safe. It reads the clock.
 #pragma once
 
 #include <string>

@@ -16,7 +16,8 @@ namespace gridmount::fuse {
 // - `rw`, if the daemon was started with `ro` (kStoreReadOnly); the other flags change even so;
 // - another store is mounted at the mount point;
 // - `ro`, while files are open for writing;
-// - `noatime`, if the mount does not have it, because the daemon implements it itself.
+// - `noatime`, if the mount does not have it, because the daemon implements it itself;
+// - statvfs(2) or mount(2) fails for another reason.
 tl::expected<void, StartFailure> remount(const GridmountOptions& options);
 
 }  // namespace gridmount::fuse

@@ -20,7 +20,8 @@
 //  R3. If several programs send requests, all threads read without turns, for kParallel.
 //
 // Whenever no thread waits for a request, libfuse starts another thread, unless the session has its
-// maximum of threads. If all threads are away, the next thread that comes back gets the turn.
+// maximum of threads. If all threads are away, the next thread that comes back gets the turn as R2
+// says.
 //
 // Thread-safe. libfuse cancels its threads while they are in read(). This is safe at any time, but
 // then no thread may call read() again.
@@ -57,8 +58,9 @@ class RequestTurns {
   RequestTurns(const RequestTurns&) = delete;
   RequestTurns& operator=(const RequestTurns&) = delete;
 
-  // Waits for the turn, and then for a message on `connection`. Returns what read(2) returns, with
-  // its errno. `connection` is a blocking descriptor, from which each read gets one whole message.
+  // Waits for the turn, except while the threads read in parallel (R3). Then waits for a message on
+  // `connection`. Returns what read(2) returns, with its errno. `connection` is a blocking
+  // descriptor, from which each read gets one whole message.
   ssize_t read(int connection, void* buffer, size_t room);
 
  private:

@@ -35,8 +35,8 @@ struct SessionOptions {
 class Session {
  public:
   // Mounts `file_system`, which must outlive the session. The caller must have checked the mount
-  // point (mount_point.h). Fails with PermissionDenied or OperationFailed, and the message of
-  // libfuse or the kernel.
+  // point (mount_point.h). Fails with PermissionDenied or OperationFailed. The message has the
+  // reason that libfuse or the kernel gives.
   static Result<std::unique_ptr<Session>> mount(FileSystem& file_system,
                                                 const SessionOptions& options);
   virtual ~Session() = default;  // unmounts if the session is still mounted

@@ -22,7 +22,9 @@ namespace gridmount::fuse {
 struct OperationInProgress {
   std::string operation;
   uint64_t node = 0;
-  std::string name;  // in the directory `node`; empty if the operation has no name
+  // A name in the directory `node`, the name of an xattr of `node`, or the name of a new link to
+  // `node`. Empty if the operation has no name.
+  std::string name;
   std::chrono::steady_clock::time_point begin;
 
   // Returns, for example, "lookup of node 1 name a.txt".
@@ -41,9 +43,9 @@ class OperationsInProgress {
   // Returns the operations that run at the moment, oldest first.
   std::vector<OperationInProgress> list() const;
 
-  // Returns the operations that run at the moment, began at or before `begun_until`, and were not
-  // returned by an earlier call. The order of the result has no meaning. When an operation that was
-  // returned ends, its Note logs the end and the duration.
+  // Returns the operations that run at the moment, that began at or before `begun_until`, and that
+  // no earlier call has returned. The order of the result has no meaning. When an operation that
+  // was returned ends, its Note logs the end and the duration.
   std::vector<OperationInProgress> take_unreported(
       std::chrono::steady_clock::time_point begun_until);
 

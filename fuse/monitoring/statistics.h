@@ -62,7 +62,8 @@ class Statistics {
 
   // Counts an operation that has ended. `operation` must be a literal, because the pointer is kept.
   void count(const char* operation, std::chrono::nanoseconds duration);
-  // Counts the errno of a reply. The operation itself is counted when it ends.
+  // Counts the errno of a reply. `operation` must be a literal here too. The operation itself is
+  // counted when it ends.
   void count_error(const char* operation, int error_number);
 
   // Returns the operations that have occurred, by name.

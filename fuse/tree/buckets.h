@@ -137,9 +137,9 @@ class Buckets {
   // Closes the namespace of the bucket if it is open, so that no background thread works on the
   // bucket any more. Fails with kBusy while files of the bucket are open.
   Status retire(MountedBucket& bucket);
-  // Renames the collections of a bucket in one transaction. Also drops the collections of the
-  // bucket `to` if it exists: then `replaced` is that bucket. Fails with BucketNotEmpty if it holds
-  // something.
+  // Renames the collections of a bucket in one transaction. If the bucket `to` exists, `replaced`
+  // must be that bucket, and its collections are dropped. Fails with BucketNotEmpty if `replaced`
+  // holds something.
   Status rename_collections(std::string_view from, std::string_view to,
                             const gridfs::Bucket* replaced);
 

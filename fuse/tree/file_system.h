@@ -61,7 +61,7 @@ namespace gridmount::fuse {
 // (kCacheForever). For a deployment, BucketSettings::cache_time limits the time. The time is short
 // (kCacheBriefly) for a root of buckets and its buckets, because this process does not tell the
 // kernel that a driver has created a bucket. It is also short for the directories of the control
-// directory.
+// directory. It is 0 for the files of the control directory.
 inline constexpr double kCacheForever = 365.0 * 86400;
 inline constexpr double kCacheBriefly = 1;
 
@@ -193,8 +193,9 @@ class FileSystem {
 
   // --- Extended attributes. Functions that take a name fail with kNotSupported for an xattr
   // namespace that is not stored, and with kInvalidArgument for a name such as "user.". getxattr()
-  // and removexattr() fail with NoSuchXattr if there is no such attribute. setxattr() fails as
-  // with_xattr() (gridfs/bucket/posix_changes.h) does.
+  // and removexattr() fail with NoSuchXattr if there is no such attribute. But the removal of an
+  // access control list that does not exist succeeds. setxattr() fails as with_xattr()
+  // (gridfs/bucket/posix_changes.h) does.
   Result<std::string> getxattr(uint64_t ino, std::string_view name);
   Result<std::vector<std::string>> listxattr(uint64_t ino);
   // If a process that is not in the file's group sets an access control list, setxattr() also
@@ -294,8 +295,9 @@ class FileSystem {
                      const EntryReply* entry) = 0;
   };
   // Lists entries from `offset` on until the lister has no room or the directory ends. With
-  // `lookup_each`, gives add() each EntryReply. After the first entry, an error only ends this
-  // call. The next call fails with the error if the error persists.
+  // `lookup_each`, gives add() the EntryReply of each entry, except for ".", "..", buckets, and
+  // entries of the control directory. After the first entry, an error only ends this call. The next
+  // call fails with the error if the error persists.
   Status readdir(DirectoryHandle& directory, uint64_t offset, bool lookup_each, Lister& lister);
 
   // --- External changes.

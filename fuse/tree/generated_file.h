@@ -3,7 +3,7 @@
 //
 // The kernel takes the size of a file from the first reply about the file's node, and reads from
 // its cache (sendfile, splice, mappings) end at this size. So the text of a node never changes. A
-// later lookup of the name gets another node with a new text.
+// later lookup of the name gets another node with a new text, unless is_current() is true.
 //
 // Thread-safe.
 #pragma once

@@ -23,8 +23,9 @@ class RoomWatch {
   // Below this, free space is scarce: while a program writes, the kernel asks every few
   // milliseconds.
   static constexpr int64_t kScarceBytes = int64_t{256} << 20;
-  // Below this, free space is short: the kernel asks before each write(2), and its cache is written
-  // back and committed before more is accepted.
+  // Below this, free space is short: the kernel asks before each write(2). Before the answer,
+  // FileSystem::expect_room() commits the dirty chunks of the file if they have 1 MiB or more. At
+  // every 16th request with the same handle, it also makes the kernel write back its cache.
   static constexpr int64_t kShortBytes = int64_t{64} << 20;
 
   // `store` must outlive this object.

@@ -1,5 +1,6 @@
 // Stores bytes in documents: as a string if they are UTF-8 without a NUL, otherwise as Binary.
-// Other programs can then read the bytes as text wherever possible. Pure functions, so thread-safe.
+// Other programs can then read the bytes as text wherever possible. Functions without state, so
+// thread-safe.
 #pragma once
 
 #include <optional>

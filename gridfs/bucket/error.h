@@ -17,7 +17,9 @@ inline constexpr ErrorCode kChunkIsWrongSize{100004};
 inline constexpr ErrorCode kInvalidRange{100005};  // the range of a download is not within the file
 inline constexpr ErrorCode kStreamClosed{100006};  // a call of a closed or aborted upload
 inline constexpr ErrorCode kInvalidFilesDocument{100007};  // _id, length or chunkSize unusable
-// The file is open, but the store no longer has its files document.
+// The store no longer has the files document of a file that is open, that is being uploaded, or
+// that the kernel still knows. Also the error for an open file whose chunkSize another process has
+// changed (content/file.h, F6).
 inline constexpr ErrorCode kFileDeleted{100008};
 
 // Another process has changed the content of a file between two commits of this process.

@@ -3,7 +3,8 @@
 // specification, "files collection document". The specification has no POSIX fields: NAMESPACE.md
 // describes them.
 //
-// The functions are pure, so thread-safe. The structs are plain values, so not thread-safe.
+// The functions have no state, so they are thread-safe. The structs are plain values, so not
+// thread-safe.
 #pragma once
 
 #include <time.h>

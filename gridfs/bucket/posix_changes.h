@@ -5,7 +5,7 @@
 // without_xattr() return the fields to change, including ctime. without_xattr() returns no fields
 // for an access control list that does not exist.
 //
-// Pure functions except for the current time, so thread-safe.
+// Functions without state, so thread-safe. with_xattr() and without_xattr() read the clock.
 #pragma once
 
 #include <string_view>

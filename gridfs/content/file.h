@@ -126,6 +126,8 @@ class File {
   virtual Status change_posix(const PosixChange& change) = 0;
 
   // Commits all dirty chunks (close(2)). Reports the error of an earlier background commit once.
+  // But an error of a full disk no longer counts once a later commit has succeeded, even that of
+  // flush() itself.
   virtual Status flush() = 0;
   // Like flush(), and durable on return (fsync(2)).
   virtual Status fsync() = 0;

@@ -3,17 +3,17 @@
 // The locks of this directory, with the numbers of the table in ARCHITECTURE.md, chapter "Locks". A
 // thread that holds a lock may take only locks with higher numbers.
 // 5. The locks OpenFiles::opening_: one thread at a time opens a file. Held while the files
-//    document is read.
+//    document is read, and while the thread waits for a transaction that removes the file.
 // 5. OpenFile::write_mutex_: one writer of a file at a time. Held while the writer waits for
-//    memory, reads the store, and commits in zero().
+//    memory, reads the store, and commits: in zero(), or to get room on the disk or memory.
 // 6. The commit lock of a file (OpenFile::committing_, class CommitLock). This lock keeps the
 //    commits of one file in order, so a thread holds it during the whole transaction. A thread that
 //    holds a commit lock may remove the chunks of other files, because the removal needs no commit
 //    lock.
 // 6. Writeback::releasing_, taken after a commit lock. Held while OpenFile objects of removed files
 //    are destroyed.
-// 7. OpenFile::mutex_: the state of one file. Held for moments, while a snapshot is taken, and
-//    while the rest of a chunk is read from a short snapshot.
+// 7. OpenFile::mutex_: the state of one file. Held for moments, while a snapshot is taken, while
+//    the rest of a chunk is read from a short snapshot, and while holes are looked up in the store.
 // 9. OpenFiles::mutex_: the table of open files.
 // 10. The mutexes of Writeback, BackgroundWork, ChunkMemory, ChunkCache, HashStream, HashThread and
 //     BackgroundThread.

@@ -73,8 +73,9 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   Status fsync() override GM_EXCLUDES(mutex_);
   Status expect_room() override GM_EXCLUDES(mutex_);
 
-  // Commits the uncommitted changes, without md5. If this fails, the next flush() fails with the
-  // same error.
+  // Commits the uncommitted changes, without md5. If this fails, the next flush() fails too: with
+  // the error of its own commit, or else with this one. But an error of a full disk no longer
+  // counts once a later commit has succeeded, even that of flush() itself.
   Status commit_in_background() GM_EXCLUDES(mutex_);
   // Commits the uncommitted changes, and also the file's md5 if it is cheap to compute. Commits the
   // md5 even if there are no other changes.
@@ -291,8 +292,9 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   void restart_md5() GM_REQUIRES(mutex_);
   // Submits to md5_ the chunks from md5_end_ on that are complete.
   void advance_md5() GM_REQUIRES(mutex_);
-  // Submits all remaining content to md5_. Returns false if too many bytes would have to be read
-  // again, or too many zeros of holes hashed.
+  // Submits all remaining content to md5_. Returns false if md5_intact_ is false, except for a
+  // small file whose chunks are all dirty and whole. Also returns false if too many bytes would
+  // have to be read from the store, or if too many zeros of holes would have to be hashed.
   bool complete_md5() GM_REQUIRES(mutex_);
   // Submit the bytes [from, to) of one chunk to md5_. submit_md5() takes a chunk in memory, and
   // submit_stored_md5() reads the chunk from the store.
@@ -394,7 +396,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // The error of the last commit, if no server answered, and the time of that error.
   std::optional<Error> no_server_ GM_GUARDED_BY(mutex_);
   Clock::time_point no_server_at_ GM_GUARDED_BY(mutex_);
-  std::optional<Error> gone_ GM_GUARDED_BY(mutex_);  // why the files document is gone
+  std::optional<Error> gone_ GM_GUARDED_BY(mutex_);  // why the file is no longer usable
   bool detached_ GM_GUARDED_BY(mutex_) = false;
   bool outdated_ GM_GUARDED_BY(mutex_) = false;  // the document in the store differs from stored_
   // True if the store may have chunks beyond the end of the file: another process may have

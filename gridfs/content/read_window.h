@@ -32,7 +32,7 @@ class ReadWindow {
     int64_t begin = 0;
     int64_t end = 0;
     int64_t request_bytes = 0;
-    // No program that reads in order needs the bytes before this offset any more.
+    // A program that reads in order, as this one does, needs no bytes before this offset any more.
     int64_t done_to = 0;
   };
 

@@ -296,9 +296,9 @@ class BucketNamespace final : public PathNamespace {
                    LinkedFile& file) const;
   Status move_directory(engine::Transaction& transaction, const Found& source,
                         const std::string& to);
-  // Inserts a document at `path`, the new path of a directory that was only implied before its
-  // move. The document keeps the ino of the directory. Does nothing if there is a document at
-  // `path`.
+  // Inserts a document for a directory that is being moved and was only implied. `path` is its path
+  // before or after the move. The document keeps the ino of the directory. Does nothing if there is
+  // a document at `path`.
   Status preserve_ino(engine::Transaction& transaction, const Node& implied,
                       const std::string& path);
   Status move(engine::Transaction& transaction, const Found& source, const std::string& to);

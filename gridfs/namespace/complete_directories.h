@@ -1,7 +1,7 @@
 // A cache of the directories whose names are all known: this process has made the directory, and
 // every name in it. A name that such a directory lacks is absent, so a look-up and the creation of
 // the name need no search in the store. The kernel looks up every name before it makes the name, so
-// this is the most frequent look-up of programs that write trees.
+// such look-ups are the most frequent ones of programs that write trees.
 //
 // The cache is used for a store that this process alone has. Clients of this process (drivers) can
 // make names too: ChangesByOthers counts them, and each new count empties the cache.
@@ -74,7 +74,8 @@ class CompleteDirectories {
   }
 
   // Empties the cache. Must be called with an open transaction that moves a directory, before the
-  // transaction commits.
+  // transaction commits. Must also be called after a transaction in which made() was called has
+  // failed to commit.
   void forget_all() GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     clear();

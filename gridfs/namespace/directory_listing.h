@@ -34,9 +34,9 @@ struct DirectoryPosition {
 
   Pass pass = Pass::kNames;
   std::optional<std::string> behind = {};  // kNames: after this key, or at the beginning if unset
-  size_t query = 0;  // kUnnamed: the query in progress; there is one per type of filename
-  // kUnnamed: how many results of the query were returned already. The first query is sorted by
-  // uploadDate. Only its results from `date` on are counted.
+  size_t query = 0;                        // kUnnamed: the number of the query in progress
+  // kUnnamed: how many results of the query the listing has passed, with those that it leaves out.
+  // The first query is sorted by uploadDate. Only its results from `date` on are counted.
   int64_t skip = 0;
   bson::Date date{std::numeric_limits<int64_t>::min()};
 

@@ -23,7 +23,7 @@ class DirectoryScan {
  public:
   struct Directory {
     std::string component;
-    bson::View document;  // valid as long as the snapshot exists
+    bson::View document;  // valid as long as views of the snapshot
   };
 
   // Scans the directories of `parent` whose keys are greater than `behind`, or all if `behind` is

@@ -30,8 +30,8 @@ struct DirectoryDocument {
   static DirectoryDocument parse(bson::View document);
 };
 
-// Returns true if the directory was made after `at`, according to the time in its _id. Always
-// returns false for the root.
+// Returns true if the directory was made after `at`, according to the time in its _id. Returns
+// false for the root, and for a directory whose _id is not an ObjectId.
 bool is_made_after(bson::View directory, const std::optional<bson::Date>& at);
 
 class DirectoryStore {

@@ -1,5 +1,6 @@
-// Finds everything that has one path with one command, instead of one command for each collection.
-// This class is for a store over a network, where each command costs a round trip.
+// Finds the directory and the files of one path, and a file below it, with one command instead of
+// one command for each collection. Does not find additional names of files (links.h). This class is
+// for a store over a network, where each command costs a round trip.
 //
 // Thread-safe.
 #pragma once

@@ -1,7 +1,7 @@
 // Builds the Node that the namespace returns for a file or directory, from its document or without
 // one.
 //
-// Pure functions, so thread-safe.
+// Functions without state, so thread-safe.
 #pragma once
 
 #include <string_view>
@@ -16,13 +16,13 @@ namespace gridmount::gridfs {
 // 2^63 and never 0 or 1.
 uint64_t file_ino(std::string_view bucket, bson::ValueView id);
 
-// Returns the st_mode of a file whose document has `mode`. If `mode` has no file type, or a type
-// that only a directory has, the result has the type of a symbolic link if `is_symlink`, otherwise
-// that of a regular file.
+// Returns the st_mode of a file whose document has `mode`. If `mode` has no file type, or one that
+// no file can have, the result has the type of a symbolic link if `is_symlink`, otherwise that of a
+// regular file.
 uint32_t mode_of_file(uint32_t mode, bool is_symlink);
 // Returns st_blocks, in units of 512 bytes, computed from the chunks that the store has and the
-// allocated ranges, or from the length if the number of chunks is unknown. At least 1 if the file
-// is not empty. A symbolic link has no blocks.
+// allocated ranges, or from the length if the number of chunks is unknown. The result is at least 1
+// if the file is not empty. A symbolic link has no blocks.
 int64_t blocks_of(const FilesDocument& file);
 // Returns the node of the file, with nlink 1.
 Node file_node(std::string_view bucket, const FilesDocument& file, const NamespaceOptions& options);

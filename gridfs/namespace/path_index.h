@@ -47,7 +47,7 @@ class PathIndex {
                                               uint64_t& number) const;
   // Returns some files of that name: at most two files with that filename, and all files with that
   // additional name. The result has the earliest and the latest uploadDate of all files of that
-  // name.
+  // name. The result may have a file twice.
   Result<std::vector<bson::View>> first_and_last(engine::Snapshot& snapshot,
                                                  std::string_view name) const;
   // Returns the files with that filename, newest first, except the `count` newest. Also returns

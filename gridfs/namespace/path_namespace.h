@@ -6,9 +6,9 @@
 // if it has a document {_id, parent, name, posix} in `<bucket>.directories`, and implied if only
 // the names below it exist. Rules:
 // V1. Every change made here is one transaction, committed on return. This transaction also sets
-//     mtime and ctime of the directories concerned. setattr_file() is an exception: it commits a
-//     new size and the other attributes separately, and a new size may wait
-//     (AttributeChanges::size_may_wait).
+//     mtime and ctime of the directories concerned. There are two exceptions. setattr_file()
+//     commits a new size and the other attributes separately, and a new size may wait
+//     (AttributeChanges::size_may_wait). start_revision() commits the file's dirty data separately.
 // V2. A change inside an implied directory makes that directory, and the directories above it,
 //     explicit in the same transaction. So removing the last file does not remove the directory.
 // V3. If several files documents have one filename, the one with the newest uploadDate (then the
@@ -44,7 +44,8 @@ struct DefaultOwner {
 };
 
 // The creator of a new node, who becomes its owner. If the directory has no default access control
-// list, the bits of `umask` are removed from the requested mode.
+// list, or NamespaceOptions::access_lists is false, the bits of `umask` are removed from the
+// requested mode.
 struct Creator {
   uint32_t uid = 0;
   uint32_t gid = 0;
@@ -71,8 +72,8 @@ struct NamespaceOptions {
   uint32_t revisions = 0;
   // Used only for a store that other processes change. After this process has changed a name in a
   // directory, the namespace may answer for this long with the attributes that it wrote to the
-  // directory (seen_directories.h). For the same time, a look-up may miss a name that others have
-  // made in a directory in which this process makes names (absent_names.h).
+  // directory (seen_directories.h). For the same time, but for at most a second, a look-up may miss
+  // a name that others have made in a directory in which this process makes names (absent_names.h).
   std::chrono::milliseconds directory_age_max{0};
   // Used only for a store that this process alone has. Counts what is changed in the database
   // without this namespace. With these counts, the namespace need not search for names that are
@@ -128,8 +129,8 @@ struct DirectoryEntry {
 // snapshot of the store. Entries that exist throughout the listing are returned exactly once, even
 // directories that become explicit in the meantime. Exception: a file without a string filename may
 // be missed or repeated if such files are added or removed meanwhile. Memory use does not grow with
-// the size of the directory, with one exception: a seek to a cookie of another stream needs about
-// 20 bytes for each of the first million names. Not thread-safe.
+// the size of the directory, with one exception: a seek to a cookie that is not among the last
+// million of this stream needs about 20 bytes for each of the first million names. Not thread-safe.
 class DirectoryStream {
  public:
   virtual ~DirectoryStream() = default;
@@ -144,15 +145,16 @@ class DirectoryStream {
   // A cookie is valid for this directory only, but may come from another stream. For a cookie of
   // one of the last million entries of this stream, seek() reads a few dozen names, and finds the
   // position even if the entry is gone. Any other cookie leads to the beginning if its entry is
-  // gone. The first seek() to such a cookie reads the names of the directory at most once. Each
-  // later seek() reads a few dozen names, until the store changes.
+  // gone. The first seek() to such a cookie reads the names of the directory at most once. In a
+  // directory of at most a million names, each later seek() reads a few dozen names, until the
+  // store changes.
   //
   // If seek() fails, the caller must seek again before next().
   virtual Status seek(uint64_t cookie) = 0;
 };
 
-// What setattr changes. An unset field does not change, except ctime, which becomes the current
-// time.
+// What setattr changes. An unset field does not change, with two exceptions: ctime becomes the
+// current time, and so does mtime if `size` is set.
 struct AttributeChanges {
   std::optional<uint32_t> permissions;  // 07777
   std::optional<uint32_t> uid;
@@ -161,7 +163,8 @@ struct AttributeChanges {
   std::optional<timespec> atime;
   std::optional<timespec> mtime;
   std::optional<timespec> ctime;
-  // Also applies without_set_id() (posix_changes.h), unless `permissions` are set.
+  // Also applies without_set_id() (posix_changes.h) to a file, unless `permissions` are set.
+  // Ignored for a directory.
   bool clears_set_id = false;
   GroupCheck may_keep_group_id;  // used with clears_set_id; null: the set-group-ID bit may stay
   // Set if the file is open for writing. A new size and its times may then wait for the file's next
@@ -207,7 +210,8 @@ class PathNamespace {
   virtual Result<Node> get_directory(std::string_view path) = 0;
   virtual Result<std::unique_ptr<DirectoryStream>> list(std::string_view directory) = 0;
   // Returns the node whose Node::ino is `ino`, or nothing if no node has it. Reads the documents of
-  // directories, then the files documents, until a node with this ino is found.
+  // directories, then the files documents, until a node with this ino is found. Does not find a
+  // directory that only additional names of files imply.
   virtual Result<std::optional<Node>> find_by_ino(uint64_t ino) = 0;
 
   // --- Changes. All of them, and all changes of attributes below, fail with StoreReadOnly if the
@@ -272,13 +276,14 @@ class PathNamespace {
   // Returns the target of a symlink, and records a read of the symlink. Fails with BadValue if the
   // file is no symlink.
   virtual Result<std::string> readlink(bson::ValueView id) = 0;
-  // Records a read of the file or directory. Returns true if the atime has changed. Costs a look-up
-  // of the attributes.
+  // Records a read of the file or directory. Returns true if the atime has changed. For a
+  // directory, this costs a look-up of the attributes.
   virtual bool record_read(const File& file) = 0;
   virtual bool record_read(std::string_view directory) = 0;
   // file_posix() and directory_posix() return the POSIX fields in the node's document, with `mode`
-  // filled in if the document has none. change_file_posix() and change_directory_posix() call
-  // `change` with these fields, and write its result in the same transaction.
+  // filled in if the document has none. directory_posix() also fills in `uid` and `gid`.
+  // change_file_posix() and change_directory_posix() call `change` with these fields, and write its
+  // result in the same transaction.
   virtual Result<PosixFields> file_posix(bson::ValueView id) = 0;  // fails with FileNotFound
   virtual Result<PosixFields> directory_posix(std::string_view path) = 0;  // fails with NoSuchEntry
   virtual Status change_file_posix(bson::ValueView id, const PosixChange& change) = 0;
@@ -308,9 +313,10 @@ class PathNamespace {
   // data of the old file is committed first. Revisions beyond the limit are removed. The caller
   // must make the holders of the old file continue with the new one.
   //
-  // Returns nothing, and changes nothing, if no content is to be kept: NamespaceOptions::revisions
-  // is 0, or the file is empty, is not a regular file, has no filename, is not the newest of its
-  // name, or has an uploadDate that no later date can follow. Fails with FileNotFound.
+  // Returns nothing, and changes nothing else, if no content is to be kept:
+  // NamespaceOptions::revisions is 0, or the file is empty, is not a regular file, has no filename,
+  // is not the newest of its name, or has an uploadDate that no later date can follow. Fails with
+  // FileNotFound.
   virtual Result<std::optional<bson::Value>> start_revision(bson::ValueView id) = 0;
   // Lists all files by id_name() (name_mapping.h), in the order of _id.
   virtual Result<std::unique_ptr<DirectoryStream>> list_ids() = 0;

@@ -23,7 +23,8 @@ struct LocalSource {
 
 // Stores the file with the options of put, and logs this as mongofiles does. If the upload fails,
 // nothing of the file stays in the bucket, and with --replace the older files stay. If the removal
-// of the older files fails, the new file and the older files that are not yet removed stay.
+// of its chunks fails too, the next start of a program removes them. If the removal of the older
+// files fails, the new file and the older files that are not yet removed stay.
 Status store_file(const CommandContext& context, const LocalSource& source);
 
 }  // namespace gridmount::tools

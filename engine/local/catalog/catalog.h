@@ -85,7 +85,7 @@ class Catalog {
   // keyspaces fail in the same way.
   Status erase(const CollectionMetadata& metadata);
   // Gives the collection the name `to`, which must be free and valid. If `to` is in another
-  // database, the collection gets a new UUID. Fails as put() does.
+  // database, the collection gets a new UUID. Fails as put() and random_id() do.
   Status rename(const CollectionMetadata& metadata, const engine::Namespace& to);
 
   // Forgets the entries that were looked up last. Must be called when the read view shows another

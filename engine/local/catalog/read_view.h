@@ -82,8 +82,8 @@ class ReadViewHolder {
 // belongs to another store or another implementation, is paused, or has ended.
 Result<std::shared_ptr<ReadView>> read_view_of(engine::Snapshot& snapshot,
                                                const Environment& environment);
-// Like read_view_of(), for a write. If an earlier write has failed, fails with the error of that
-// write.
+// Like read_view_of(), for a write. If an earlier write has failed and has poisoned the transaction
+// (S3), fails with the error of that write.
 Result<std::shared_ptr<ReadView>> writable_view_of(engine::Transaction& transaction,
                                                    const Environment& environment);
 

@@ -34,8 +34,8 @@ Result<std::filesystem::path> swap_copy(const std::filesystem::path& folder, Old
 // StoreLocked if the store is in use, for example. Also fails with errors of the device.
 Result<std::optional<std::filesystem::path>> finish_swap(const std::filesystem::path& folder);
 
-// As finish_swap(). If there was such a swap, warns in the log, and says where the old data.mdb is:
-// it takes as much space as the new one, until the user removes it.
+// Does what finish_swap() does. If there was such a swap, warns in the log. The warning says where
+// the old data.mdb is, which takes space until the user removes it, or that it was not kept.
 Status finish_swap_with_warning(const std::filesystem::path& folder);
 
 // Returns whether a swap was interrupted after begin_swap(), so that only the copy may have the

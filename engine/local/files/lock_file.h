@@ -57,9 +57,9 @@ class LockFile {
 };
 
 // Takes on data.mdb the kind of lock that LockFile::lock() takes on `owner`, and keeps it until
-// `data` is closed. Does not wait: fails with StoreLocked if another process holds a lock that
-// excludes this one. A process that has the lock on `owner` must also take this lock before it
-// trusts or writes any file of the store.
+// `data` is closed. Does not wait: fails with StoreLocked if another process, or another open file
+// of this process, holds a lock that excludes this one. A process that has the lock on `owner` must
+// also take this lock before it trusts or writes any file of the store.
 Status lock_data(const system::File& data, const std::filesystem::path& folder, bool read_only);
 
 // Writes the mark `closed` with the pid of this process and the inode number of `data`, and syncs

@@ -55,10 +55,11 @@ Status write_meta_pair(const system::File& data, const MetaPair& pair);
 
 // Repairs the older meta page after LMDB failed to write it. When such a write fails, LMDB puts the
 // old transaction number and the old last page back, but the page still has the roots of the new
-// trees (mdb.c, mdb_env_write_meta). If the older meta page is invalid and the current meta page is
-// valid, this function overwrites the older meta page with a copy of the current meta page. The
-// copy has the page number of the older meta page, and a transaction number that is lower by one.
-// Otherwise the function changes nothing. Does not sync.
+// trees (mdb.c, mdb_env_write_meta). If the older meta page is invalid, and the current meta page
+// is valid and in its place (page n % 2 for transaction n), this function overwrites the older meta
+// page with a copy of the current meta page. The copy has the page number of the older meta page,
+// and a transaction number that is lower by one. Otherwise the function changes nothing. Does not
+// sync.
 Status repair_half_written_meta(const system::File& data, uint32_t page_bytes);
 
 }  // namespace gridmount::local

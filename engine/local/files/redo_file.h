@@ -25,9 +25,10 @@ class RedoFile {
   // not count.
   RedoFile(system::File file, const LogId& id) : file_(std::move(file)), id_(id) {}
 
-  // Gives the file the size `bytes`, at most kRedoBytesMax, with allocated blocks. The old contents
-  // may be lost. If the disk is full or the file cannot be written, closes the file, so that this
-  // object has no room for any record. Fails only if a sync fails.
+  // Gives the file the size `bytes`, at most kRedoBytesMax, with allocated blocks. If the file has
+  // holes that the file system cannot allocate, the holes stay. The old contents may be lost. If
+  // the disk is full or the file cannot be written, closes the file, so that this object has no
+  // room for any record. Fails only if a sync fails.
   Status prepare(uint64_t bytes);
 
   // Returns the place for a record of this size, or nothing if the file has no room for it before

@@ -5,8 +5,9 @@
 //
 // Such a transaction appends a few pages to data.mdb before the pages that it frees can be reused.
 // So afterwards there may not be space for the whole reserve. It is filled up again as soon as the
-// disk has space. The reserve does not help if another process takes the released blocks, or if the
-// file system cannot allocate blocks ahead.
+// disk has space. If the file system cannot allocate blocks ahead, zeros are written to the file
+// instead. The reserve does not help if another process takes the released blocks, or if the file
+// system stores zeros without blocks.
 //
 // Thread-safety: the caller must hold the write lock, except for wants_checkpoint(),
 // want_checkpoint() and checkpoint_begins(), which any thread may call.

@@ -4,12 +4,13 @@
 // replays these changes. See FORMAT.md, chapters "The folder" and "Durability". The D numbers are
 // the invariants of the chapter "Durability".
 //
-// The file `format` is written last when a store is created. If a folder has some of the other
-// files of a store, but neither `format` nor anything else, the creation of the store was
-// interrupted. The next creation empties or replaces these files, and begins again. Nothing is ever
-// written to a folder that has other files and is not a store.
+// The file `format` is written last when a store is created. If a folder has the file `owner`, and
+// perhaps other files of a store, but neither `format` nor anything else, the creation of the store
+// was interrupted. The next creation empties or replaces these files, and begins again. Nothing is
+// ever written to a folder that has other files and is not a store.
 //
-// Not thread-safe, except that any thread may call mark(), one thread at a time.
+// Not thread-safe, except that any thread may call the const functions after the store has been
+// opened. Only one thread at a time may call mark().
 #pragma once
 
 #include <cstdint>
@@ -45,8 +46,8 @@ class StoreFolder {
   // one. Fails with the errors of local::open(). If recovery is needed (D6), restores data.mdb's
   // meta pages from the newest checkpoint. After that LMDB may open data_path(). If to_replay() is
   // empty, marks a writable store as open. Otherwise the caller must mark the store after the
-  // replay. Does not lock or check a store that it opens beside the owner, because the owner has
-  // done both.
+  // replay. Does not lock a store that it opens beside the owner, and does not restore or replay
+  // anything, because the owner has done this.
   static Result<StoreFolder> open(const std::filesystem::path& path, const OpenOptions& options,
                                   const TestOptions& test);
 
@@ -96,8 +97,8 @@ class StoreFolder {
   Status upgrade();
 
   // Returns whether the store is being created. In this case data.mdb is empty. The caller must
-  // create the trees, take the first checkpoint, and then call finish_creation(), which writes
-  // `format`.
+  // make the trees, take the first checkpoint or mark the store kClosed, and then call
+  // finish_creation(), which writes `format`.
   bool is_new() const { return is_new_; }
   Status finish_creation();
   // Deletes the files that the creation has made so far. Also deletes the folder if the creation

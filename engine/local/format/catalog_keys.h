@@ -15,9 +15,9 @@ namespace gridmount::local {
 
 // The first byte of a key is the kind of the entry. Each comment says what follows this byte in the
 // key, and after the semicolon what the value has. All numbers are big-endian. A released keyspace
-// belongs to a dropped collection or index, or to an index that is not complete yet: its keys will
-// be removed. An entry of the kind kExpiringKey says that the collection has an index with
-// expireAfterSeconds.
+// belongs to a dropped collection or index, or to an index that is not complete yet. Its keys will
+// be removed, unless the index is completed. An entry of the kind kExpiringKey says that the
+// collection has an index with expireAfterSeconds.
 inline constexpr char kCollectionKey = 'c';  // database, NUL, collection; value: CollectionMetadata
 inline constexpr char kCountsKey = 's';      // prefix of the records' keyspace; value: the counts
 inline constexpr char kReleasedKey = 'd';    // prefix of a released keyspace; value: tree's number

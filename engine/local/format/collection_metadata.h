@@ -22,7 +22,7 @@ namespace gridmount::local {
 struct IndexMetadata {
   query::IndexDefinition definition;
   IndexKeySpec rules;
-  bool multikey = false;   // some document has, or had, an array on a path of the index
+  bool multikey = false;   // KeySet::multikey() is, or was, true for some document
   bool checksums = false;  // every entry of the index has a checksum
   // IndexKeySpec::library_version() of the program that made the index.
   std::string library_version = {};
@@ -59,10 +59,11 @@ struct CollectionMetadata {
   Status derive();
 
   // Returns the bytes for the catalog. Fails with BSONObjectTooLarge or Overflow if the entry is
-  // too large or nested too deep to be read back.
+  // larger or nested deeper than a document may be.
   Result<std::string> encode() const;
-  // Returns whether `bytes` are an entry that was written for `ns`. Checks only the checksum and
-  // the name. An entry that an older program has written has no name, and is not checked for it.
+  // Returns whether `bytes` are an entry that was written for `ns`. Checks only the checksum, the
+  // form of the BSON and the name. An entry that an older program has written has no name, and is
+  // not checked for it.
   static bool is_metadata_of(const engine::Namespace& ns, std::string_view bytes);
   // Parses an entry. Fails with StoreDamaged if the bytes are not a valid entry of `ns`.
   static Result<std::shared_ptr<const CollectionMetadata>> decode(const engine::Namespace& ns,

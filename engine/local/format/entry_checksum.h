@@ -1,7 +1,7 @@
 // The checksum of one entry of a tree. It covers the number of the tree, the key and the value, so
 // that an entry cannot be taken for another one. FORMAT.md, chapters "Records" and "Index keys".
 //
-// Thread-safety: pure functions.
+// Thread-safety: functions without state.
 #pragma once
 
 #include <cstddef>

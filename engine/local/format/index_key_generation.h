@@ -3,7 +3,7 @@
 // Source: MongoDB manual, "Multikey Indexes", "Sparse Indexes", "Partial Indexes", "Hashed
 // Indexes", "Text Indexes".
 //
-// Thread-safety: pure functions. A KeySet is not thread-safe.
+// Thread-safety: functions without state. A KeySet is not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ class KeySet {
   }
   bool contains(std::string_view key) const;
   // Returns whether the document has an array on a path of the index. For a text index or a
-  // wildcard index, returns whether the document has several keys.
+  // wildcard index, returns whether the document has several keys, equal ones included.
   bool multikey() const { return multikey_; }
 
   void clear();
@@ -60,7 +60,7 @@ class KeySet {
 // term of the document, and none if the document has no terms. Fails with CannotBuildIndexKeys
 // (201) for an array in another field of a text index, and as TextIndexSpec::scores_of() does. In a
 // wildcard index, the set has one key for each value at a path that the index includes, and may be
-// empty.
+// empty. For a text or wildcard index, also fails as query::check_interruption_of() does.
 Status extract_keys(const IndexKeySpec& rules, bson::View document, KeySet& keys);
 // Like extract_keys(), but does not truncate keys. If two truncated keys are equal, the whole keys
 // show their order.

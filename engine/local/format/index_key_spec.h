@@ -2,7 +2,7 @@
 // it leaves out. index_key_spec() parses the rules from the definition of the index, and checks
 // them.
 //
-// Thread-safety: pure functions.
+// Thread-safety: functions without state.
 #pragma once
 
 #include <cstddef>

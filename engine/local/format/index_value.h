@@ -32,7 +32,8 @@ enum class ValueKind : char {
 // Returns the kinds of the values in the document's only key, one byte each. Returns an empty
 // string if the values cannot be decoded from the key, in each of these cases:
 // - The index is a text or wildcard index, or a part of it is hashed.
-// - The document has an array on a path of the index, or lacks a field with a dotted path.
+// - The document has an array on a path of the index (unless the path names the position of an
+//   element), or lacks a field with a dotted path.
 // - The encoding of a value is not reversible (documents, Decimal128, -0.0, strings in an index
 //   with a collation, ...).
 std::string value_kinds(const IndexKeySpec& rules, bson::View document);

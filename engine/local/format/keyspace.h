@@ -1,7 +1,7 @@
 // Keyspaces, which are ranges of keys in the trees, and the encoding of numbers in keys. Numbers
 // are big-endian, because keys are compared as bytes: a key with a greater number is then greater.
 //
-// Thread-safety: pure functions and plain values.
+// Thread-safety: functions without state, and plain values.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // order of the machine. keyspace.h has the functions for big-endian numbers. The caller must make
 // sure that the number is within `bytes`.
 //
-// Thread-safety: pure functions.
+// Thread-safety: functions without state.
 #pragma once
 
 #include <cstddef>

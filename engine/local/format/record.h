@@ -4,7 +4,7 @@
 // A record's id never changes. Ids ascend in the order of insertion. A collection never uses an id
 // again.
 //
-// Thread-safety: pure functions and plain values.
+// Thread-safety: functions without state, and plain values.
 #pragma once
 
 #include <array>

@@ -5,7 +5,8 @@
 // becomes incomplete, and ignores further changes. It does the same if it cannot allocate memory,
 // so no function throws.
 //
-// Not thread-safe. Only the holder of the write lock uses it.
+// Not thread-safe. The holder of the write lock fills a RedoChanges, and may then pass it to the
+// log, which owns it from then on (redo_log.h).
 #pragma once
 
 #include <cstddef>

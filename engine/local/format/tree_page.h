@@ -53,6 +53,7 @@ class TreePage {
                                                     : "the tree's depth differs from its record";
   }
 
+  // is_branch() and is_within_nodes() need no check. count() needs only a header without a defect.
   bool is_branch() const { return lmdb::page_flags(at_) == lmdb::kBranchPage; }
   size_t count() const { return (lower() - lmdb::kPageHeaderBytes) / 2; }
   Node node(size_t i) const { return node_at(offset(i)); }
@@ -72,10 +73,10 @@ class TreePage {
   }
   // Salvages the nodes of a page that has a defect. The page must not be a branch, and is read as a
   // leaf with values. Returns the nodes to which the list of offsets points, except nodes in the
-  // free space and nodes that do not fit into the page. If the list has an impossible length,
-  // returns the nodes from the end of the free space up to the end of the page or the first
-  // impossible node. If the end of the free space is impossible too, returns no nodes. Each
-  // returned node may be damaged.
+  // free space, nodes with impossible numbers, and nodes that do not fit into the page. If the list
+  // has an impossible length, returns the nodes from the end of the free space up to the end of the
+  // page or the first impossible node. If the end of the free space is impossible too, returns no
+  // nodes. Each returned node may be damaged.
   std::vector<Node> leaf_nodes_of_damaged() const;
   // Returns whether the key at this address of the page belongs to a node. Otherwise the key is in
   // the free space, where old nodes may remain.

@@ -14,8 +14,8 @@
 namespace gridmount::local {
 
 // Fills a new index from the collection's documents, in bounded memory. Sets `multikey` to true if
-// some document has an array under the index's paths, otherwise does not change `multikey`. Fails
-// with DuplicateKey if the index is unique and two documents have the same key, with the errors of
+// KeySet::multikey() is true for some document, otherwise does not change `multikey`. Fails with
+// DuplicateKey if the index is unique and two documents have the same key, with the errors of
 // extract_keys(), and with DataCorruptionDetected or StoreDamaged if the store is damaged. After an
 // error the index may have some of its entries.
 Status build_index(const std::shared_ptr<Trees>& trees, const CollectionMetadata& metadata,
@@ -27,8 +27,8 @@ struct IndexBuildLimits {
 };
 
 // Like build_index(), but reads only records from the tree key `from` on. An empty `from` means the
-// first record. Stops after the document that reaches one of the limits. Sets `from` to the value
-// for the next call. Returns true if there are no more records.
+// first record. Stops after the document that reaches the limit of entries or exceeds the limit of
+// bytes. Sets `from` to the value for the next call. Returns true if there are no more records.
 Result<bool> build_index_step(const std::shared_ptr<Trees>& trees,
                               const CollectionMetadata& metadata, const IndexMetadata& index,
                               const IndexBuildLimits& limits, std::string& from, bool& multikey);

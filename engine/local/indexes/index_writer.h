@@ -36,9 +36,9 @@ class IndexWriter {
                         const std::vector<bool>& affected);
   Status prepare_remove(bson::View document, RecordId id);
 
-  // Returns the positions (in CollectionMetadata::indexes) of the indexes to which the prepared
-  // write adds the first array. The caller must mark them as multikey in the catalog before
-  // apply().
+  // Returns the positions (in CollectionMetadata::indexes) of the indexes that the prepared write
+  // makes multikey (KeySet::multikey()). The caller must mark them as multikey in the catalog
+  // before apply().
   std::vector<size_t> becoming_multikey() const;
 
   Status apply();

@@ -37,7 +37,8 @@ class CollectionRepair {
 
   // Returns how often run() has called RepairOptions::repaired.
   uint64_t repaired() const { return repaired_; }
-  // Returns one line for each object that is still damaged, also if run() succeeds.
+  // Returns one line for each object that is still damaged, also if run() succeeds. Returns no more
+  // than kMaxProblems lines (structure_check.h).
   const std::vector<std::string>& unrepairable() const { return unrepairable_; }
   // Returns how many records run() has examined, removed ones included.
   uint64_t records() const { return records_; }

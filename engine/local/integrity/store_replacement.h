@@ -26,11 +26,11 @@ void remove_copy(const std::filesystem::path& folder);
 // Replaces the data of the store in `folder` by the copy. The copy must be a complete, closed store
 // with all contents of the store in `folder`. This process must have closed the store in `folder`,
 // and `transaction` must be the number of its last transaction. Fails with StoreLocked if another
-// process has the store locked. The copy then stays, and the next opening for writing deletes it.
-// Also fails with StoreLocked, and deletes the copy, if the store has changed since `transaction`,
-// or if the copy cannot be read. After another error or an interruption, the store has the old or
-// the new data, or the next opening for writing or the next repair finishes the replacement
-// (finish_swap()).
+// process has the store locked. The copy is then deleted when that process or a later one opens the
+// store for writing. Also fails with StoreLocked, and deletes the copy, if the store has changed
+// since `transaction`, or if the copy cannot be read. After another error or an interruption, the
+// store has the old or the new data, or the next opening for writing or the next repair finishes
+// the replacement (finish_swap()).
 Result<Replacement> install_copy(const std::filesystem::path& folder, uint64_t transaction,
                                  OldData old);
 

@@ -22,8 +22,8 @@ class RemovedData {
   // Keeps a sound document that conflicts with another one, that cannot be in an index of its
   // collection, or that belongs to no collection.
   virtual Status keep_document(const engine::Namespace& ns, bson::View document) = 0;
-  // Keeps bytes that are not a valid document: the value of a record, or an entry's key and value.
-  // `what` names the object, and `why` says what is wrong with it.
+  // Keeps bytes that are not a valid document: the value of a record or of another entry, or a
+  // whole damaged page. `what` names the object, and `why` says what is wrong with it.
   virtual Status keep_bytes(const engine::Namespace& ns, const std::string& what,
                             const std::string& why, std::string_view bytes) = 0;
   // Makes everything durable that was kept so far.
@@ -50,14 +50,15 @@ struct RepairReport {
 // else may use it. Corrects the index entries so that they match the documents, and the counts so
 // that they match the records. Removes three kinds of records: records that cannot be read,
 // documents that cannot be in an index of their collection, and documents that violate a unique
-// index (of the documents with the same key, the one with the lowest record id stays). Also removes
-// patches without a record, and keys that belong to no collection or index. Works in transactions
-// of bounded size, and each of them leaves a store that can be opened and repaired again. Before a
-// transaction that removes data is committed, `options.removed` has kept and synced the data.
-// Cannot repair damaged entries of the catalog and damaged pages of the trees, but the report lists
-// the ones that were found. Fails with IllegalOperation if `store` is not a LocalStore, with
-// StoreReadOnly if `store` is open read-only, with the errors of `options.removed`, and with errors
-// that are not damage, such as those of a full disk or of the device.
+// index (of the documents with the same key, the one with the lowest record id stays, unless
+// another one cannot be removed because of damaged pages). Also removes patches without a record,
+// and keys that belong to no collection or index. Works in transactions of bounded size, and each
+// of them leaves a store that can be opened and repaired again. Before a transaction that removes
+// data is committed, `options.removed` has kept and synced the data. Cannot repair damaged entries
+// of the catalog and damaged pages of the trees, but the report lists the ones that were found.
+// Fails with IllegalOperation if `store` is not a LocalStore, with StoreReadOnly if `store` is open
+// read-only, with the errors of `options.removed`, and with errors that are not damage, such as
+// those of a full disk or of the device.
 Result<RepairReport> repair_structure(engine::Store& store, const RepairOptions& options);
 
 }  // namespace gridmount::local

@@ -1,7 +1,7 @@
 // Shows in an explanation how a plan reads an index. Source: MongoDB manual, "Explain Results",
 // stages IXSCAN and COUNT_SCAN, and for the text of bounds the server's Interval::toString().
 //
-// Thread-safety: pure functions.
+// Thread-safety: functions without state.
 #pragma once
 
 #include <optional>
@@ -31,8 +31,8 @@ struct KeyRun {
   bool first_inclusive = true;
   bool last_inclusive = true;
 };
-// Returns the range that the plan reads. Returns nothing if the plan reads several ranges, or if
-// the index is a hashed, text or wildcard index.
+// Returns the range that the plan reads. Returns nothing if one range cannot express the bounds of
+// the plan, or if the index is a hashed, text or wildcard index.
 std::optional<KeyRun> run_of(const IndexMetadata& index, const query::Plan& plan);
 
 // Appends the field `multiKeyPaths`. It lists, for each path of the index, the fields on this path

@@ -34,9 +34,9 @@ struct LimitedPlan {
 // if the hint fits no index, or fits a text index. Fails with 51174 if `min` or `max` does not have
 // exactly the fields of the index in the order of the index. Also fails with 51174 if one of their
 // values depends on the order of strings, and the index does not have the collation of the query.
-// Fails with 51175 unless `min` is before `max`. Fails with BadValue if the encoding of `min` or
-// `max` is longer than kEncodedBytesMax, because longer keys are truncated, and the order of
-// truncated keys may differ from the order of the values.
+// Fails with 51175 if both are given and `min` is not before `max`. Fails with BadValue if the
+// encoding of `min` or `max` is longer than kEncodedBytesMax, because longer keys are truncated,
+// and the order of truncated keys may differ from the order of the values.
 Result<LimitedPlan> limited_plan(const CollectionMetadata& metadata, bson::View min, bson::View max,
                                  const std::optional<bson::Value>& hint, const query::Sort* sort,
                                  const query::Collator* collator);

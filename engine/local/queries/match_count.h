@@ -27,8 +27,8 @@ class MatchCount {
       const query::Filter& filter, const MatchOptions& options);
 
   const ChosenPlan& plan() const { return plan_; }
-  // Returns whether the count reads documents. The result does not depend on documents with
-  // truncated index keys, which the count always reads.
+  // Returns whether the count reads documents. Even if the result is false, the count reads the
+  // documents whose index entries are not sufficient, such as entries with truncated keys.
   bool reads_documents() const;
   // Returns whether the count matches index entries against the filter, because the bounds do not
   // express the whole filter.
@@ -36,7 +36,8 @@ class MatchCount {
 
   // Returns the number of matches without the first options.skip. Stops after options.skip +
   // options.limit matches. Must be called only once. Fails with MaxTimeMSExpired after the
-  // deadline, and with DataCorruptionDetected or StoreDamaged for damage.
+  // deadline, with DataCorruptionDetected or StoreDamaged for damage, and as Filter::evaluate()
+  // does.
   Result<int64_t> run();
   // Returns the stats of run(). `matched` includes the skipped matches, and `given` does not.
   ExecutionStats stats() const;

@@ -123,7 +123,8 @@ class PlanExecutor {
   // returns the matches after the damaged document. Fails with MaxTimeMSExpired after the deadline,
   // with QueryExceededMemoryLimitNoDiskUseAllowed (292) for a sort that needs more than
   // MatchOptions::sort_bytes_max, and with QueryPlanKilled (175) or CappedPositionLost (136) after
-  // a pause, as Snapshot::pause() says.
+  // a pause, as Snapshot::pause() says. Also fails with StoreDamaged if a page is damaged, and as
+  // Filter::evaluate() does.
   Result<std::optional<Match>> next();
 
  private:

@@ -54,8 +54,8 @@ class Scan {
   // Returns the next work item, or nothing at the end. In a Transaction, writes between two calls
   // do not make the scan wrong.
   virtual Result<std::optional<WorkItem>> next() = 0;
-  // Returns whether the last record that a tailing scan has returned still exists. Other scans
-  // return true.
+  // Returns whether the last record that a tailing scan has returned still exists. Scans of indexes
+  // and of unions return true. Must not be called on a scan of the collection that is not tailing.
   virtual Result<bool> has_place() const { return true; }
   // Callers should call this if they will read the records of most of the next work items. In a
   // Snapshot, an index scan then finds several records at once, and returns their values with the

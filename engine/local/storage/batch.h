@@ -1,5 +1,5 @@
-// An open LMDB transaction that contains several write transactions in sequence, so that LMDB
-// writes a page that several of them change only once. Each write transaction is committed as soon
+// An open LMDB transaction that contains several write transactions in sequence. So if several of
+// them change a page, LMDB writes this page only once. Each write transaction is committed as soon
 // as the file `pending` has its changes.
 //
 // LMDB's writer lock belongs to one thread, but several threads write in a batch. So the batch has
@@ -29,7 +29,8 @@ class Batch {
   // The limit of write transactions in a batch. It limits how much LMDB writes in one commit, and
   // the memory that the batch needs until then.
   static constexpr int kTransactionsMax = 512;
-  // The limit for the changes of all transactions in a batch. The file `pending` has room for them.
+  // The limit for the changes of all transactions in a batch. The file `pending` may have room for
+  // less, because each of its records also has a header and a checksum.
   static constexpr size_t kChangesBytesMax = size_t{120} << 10;
   static_assert(kChangesBytesMax < PendingFile::kBytes);
   // The time after which a batch should end, because other programs that read the store do not see
@@ -54,8 +55,9 @@ class Batch {
   bool is_full() const;
 
   // begin() begins the LMDB transaction, and commit() or abort() ends it. begin() and commit()
-  // return LMDB's codes. After commit() or abort(), changes() still returns the added changes,
-  // until clear_changes() is called.
+  // return the codes of begin_in_sequence() and commit_in_sequence() (lmdb_context.h). After
+  // commit() or abort(), changes() still returns the added changes, until clear_changes() is
+  // called.
   int begin();
   int commit();
   void abort();

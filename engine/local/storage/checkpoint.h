@@ -1,15 +1,17 @@
 // Takes checkpoints, which make many commits durable at once, so that a commit need not sync. The D
 // numbers are the invariants of FORMAT.md's chapter "Durability".
 //
-// A thread takes the checkpoints one after another: after every `checkpoint_interval` in which
-// there were commits, when data.mdb has grown much, when many freed pages wait to be reused, when
-// the log has begun a segment, on request, and when the store is closed. All requests that arrive
-// during a checkpoint get the next one.
+// The first checkpoint is taken when the store is opened, and the last one, if it is needed, when
+// the store is closed. In between, a thread takes the checkpoints one after another: after every
+// `checkpoint_interval` in which there were commits, when data.mdb has grown much, when many freed
+// pages wait to be reused, when the log has begun a segment, and on request. All requests that
+// arrive during a checkpoint get the next one.
 //
 // Between checkpoints, the log (redo_log.h) makes small commits durable.
 //
 // If the store refuses writes, the thread logs the cause once, within one interval. Writers get the
-// same error. Readers do not get this error: they go on, and may meet damaged records.
+// same error. Readers go on, and may meet damaged records. But if data.mdb-lock cannot be read, or
+// the map does not show the newest commit, readers fail too (Environment::begin_read()).
 //
 // Thread-safe after start(). Before that, one thread calls pin(), then take_first() if a batch of
 // the file `pending` must be replayed (D15), and then start(). One thread calls stop(), once.
@@ -51,9 +53,10 @@ class Checkpointer {
   // Takes a checkpoint and starts the thread. Fails as checkpoint() does, and then does not start
   // the thread.
   Status start();
-  // Ends the thread, which start() must have started. Takes a last checkpoint if not all commits
-  // are durable. Fails if this checkpoint fails, if the open batch cannot be committed, if the
-  // store refuses writes, or if data.mdb or the lock file `owner` was replaced.
+  // Ends the thread, which start() must have started. Takes a last checkpoint if the newest one
+  // lacks commits, even if the log has them. Fails if this checkpoint fails, if the open batch
+  // cannot be committed, if the store refuses writes, or if data.mdb or the lock file `owner` was
+  // replaced.
   Status stop() GM_EXCLUDES(mutex_);
 
   // Waits until everything that was committed before the call is durable. Uses the log if possible,
@@ -140,7 +143,8 @@ class Checkpointer {
   const uint64_t growth_bytes_;
   const TestOptions test_;
 
-  // Only take() uses these: the pin of the newest checkpoint, and the pin for the next one.
+  // Only pin() and take() use these pins: the one of the newest checkpoint, and the one for the
+  // next checkpoint.
   std::array<Pin, 2> pins_;
   size_t pinned_ = 0;
   bool sync_failed_ = false;  // a sync of data.mdb in take() failed

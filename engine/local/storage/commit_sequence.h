@@ -3,9 +3,9 @@
 // LMDB writes the file with system calls and reads it through its map. On a file system whose
 // mappings do not show new writes (FORMAT.md, "File systems"), the map may still show a meta page
 // that is older than the last commit. A transaction that begins from such a page would overwrite
-// the last commit, although the writer of that commit was told that it had succeeded. So a
-// transaction begins only if the map shows the last commit, and WriteTransaction::commit() succeeds
-// only if the map shows the new commit. Otherwise nothing is written any more.
+// the last commit, although the writer of that commit was told that it had succeeded. So an LMDB
+// transaction begins only if the map shows the last commit, and its commit succeeds only if the map
+// shows the new commit. Otherwise nothing is written any more.
 //
 // Thread-safety: only the holder of the write lock may call begin(), committed() and follows(). If
 // there is an LMDB write transaction, only its thread may call them. The other functions are

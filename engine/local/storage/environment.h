@@ -102,8 +102,9 @@ class WriteTransaction {
   }
   bool poisoned() const { return poison_.has_value(); }
 
-  // Declares that the transaction removes more than it adds (a net shrink). On a full disk the
-  // commit may then use the reserve (space_reserve.h).
+  // Declares that the transaction removes more than it adds (a net shrink). On a full disk or at
+  // the size limit, the commit may then succeed although another one would fail (W7 in
+  // write_queue.h).
   void net_shrink() { net_shrink_ = true; }
 
   // Sets the transaction's changes for the log. Without this call only a checkpoint makes the
@@ -177,7 +178,9 @@ class Environment {
   // IllegalOperation if this thread has a write transaction, and as Checkpointer::make_durable()
   // does.
   Status make_durable();
-  // Like make_durable(), but always takes a checkpoint. Fails in the same way.
+  // Like make_durable(), but does not use the log: takes a checkpoint if the newest one does not
+  // have everything. Fails with IllegalOperation if this thread has a write transaction, and as
+  // Checkpointer::checkpoint() does.
   Status checkpoint();
 
   MDB_dbi catalog() const;
@@ -189,11 +192,11 @@ class Environment {
   uint64_t last_transaction() const;
   // Copies the current snapshot to `file`, which must be empty. The result is a data.mdb without
   // free pages. Does not sync. If a page of the trees is damaged, fails with StoreDamaged and
-  // writes nothing.
+  // writes nothing. Does not check the pages if no MapGuard guards data.mdb (map_guard.h).
   Status copy_pages(const system::File& file);
   // Reports the use of each page in the current snapshot (page_accounting.h). With a visitor,
   // nobody may commit during the call. Fails with IllegalOperation if no MapGuard guards data.mdb
-  // (map_guard.h).
+  // (map_guard.h), and as begin_read() and PageAccounting::run() do.
   Result<PageReport> survey_pages(PageVisitor* visitor = nullptr);
   bool read_only() const;
   int format_version() const;

@@ -1,7 +1,8 @@
 // Opens data.mdb with LMDB. Sets LMDB's flags, sizes and order of keys, and opens the trees of a
 // store (FORMAT.md, chapter "data.mdb").
 //
-// Thread-safety: functions without state. Only the thread that opens the store may call them.
+// Thread-safety: functions without state. Only the thread that opens the store may call open_lmdb()
+// and open_trees().
 #pragma once
 
 #include <lmdb.h>

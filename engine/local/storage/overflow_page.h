@@ -3,7 +3,7 @@
 // the header names. So a damaged header must be detected before LMDB uses it. Source: LMDB 0.9's
 // file format (mdb.c, MDB_page).
 //
-// If a transaction replaces a value that it has written by a smaller value, the smaller value keeps
+// If a transaction writes a value and then replaces it by a smaller one, the smaller value keeps
 // all pages of the larger one (mdb.c, mdb_cursor_put). So an undamaged header may also claim more
 // pages than its value needs. The tree's own count of all overflow pages shows whether such a
 // header is damaged.

@@ -6,9 +6,9 @@
 // The accounting reads the pages of the trees without LMDB. It keeps two bits for each page of the
 // file.
 //
-// With a visitor, the accounting also salvages the entries of the trees. It skips damaged pages. It
-// also finds the leaves below a damaged branch: these are neither in a tree nor in the list of free
-// pages.
+// With a visitor, the accounting also salvages the entries of the trees. In a damaged leaf, it
+// salvages the entries that it can still find. It also finds the leaves below a damaged branch:
+// these are neither in a tree nor in the list of free pages.
 //
 // Not thread-safe.
 #pragma once
@@ -64,7 +64,7 @@ class PageVisitor {
   };
   virtual ~PageVisitor() = default;
   // found() is called for each entry of the named trees, and may be called more than once for an
-  // entry. damaged() is called for each damaged page.
+  // entry. damaged() is called for each damaged page to which a tree leads.
   virtual Status found(const Found& found) = 0;
   virtual Status damaged(const Damaged& damaged) = 0;
 };
@@ -124,7 +124,7 @@ class PageAccounting {
     std::string tree;
   };
   std::vector<Claimed> claimed_;  // pages in use that are in the list of free pages
-  std::string_view last_key_;     // of the tree that is being read, in its last leaf
+  std::string_view last_key_;     // of the previous leaf in the tree that is being read
   bool sees_all_ = true;
   bool left_out_ = false;
   PageVisitor* const visitor_;

@@ -30,8 +30,9 @@ class RedoLog {
   RedoLog(const RedoLog&) = delete;
   RedoLog& operator=(const RedoLog&) = delete;
 
-  // Gives the file the size `bytes`, and makes the log usable. Must be called after a checkpoint
-  // that has all commits of the recovery (D12). Fails as RedoFile::prepare() does.
+  // Gives the file the size `bytes`, and makes the log usable. If there is no file, or it cannot
+  // get this size, the log stays unusable. Must be called after a checkpoint that has all commits
+  // of the recovery (D12). Fails as RedoFile::prepare() does.
   Status start(uint64_t bytes) GM_EXCLUDES(mutex_);
 
   // Adds a commit to the log. `transaction` is the number of the LMDB transaction that has the

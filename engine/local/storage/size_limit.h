@@ -1,9 +1,10 @@
 // The limit for the size of data.mdb (OpenOptions::size_limit), which is a quota for the store.
 //
 // The number of pages that a transaction appends is known before the commit. So
-// WriteQueue::commit() refuses a transaction that would exceed the limit. Transactions with a net
-// shrink are exempt: LMDB changes a page by writing a new one, so a removal at the limit needs a
-// few more pages until the freed pages can be reused. A transaction that only reuses free pages is
+// WriteQueue::commit() refuses a transaction that would exceed the limit, together with the
+// transactions that share its commit. A net shrink that leads its group is exempt (W7 in
+// write_queue.h): LMDB changes a page by writing a new one, so a removal at the limit needs a few
+// more pages until the freed pages can be reused. A transaction that only reuses free pages is
 // always allowed, even if data.mdb is already larger than the limit.
 //
 // Thread-safety: the caller of allows() must hold the write lock. The other functions are

@@ -5,9 +5,9 @@
 // us instead of 3.8 us.
 //
 // A TreeReader finds the same values as LMDB. It finds nothing if the key is absent, if it does not
-// know the map of the tree, or if it detects that a page is damaged. The caller must then call
-// LMDB, which distinguishes these cases. Damage that is not detected can mislead the search, as it
-// can mislead LMDB. Source: LMDB 0.9's file format (tree_page.h).
+// know the map or the name of the tree, or if it detects that a page is damaged. The caller must
+// then call LMDB, which distinguishes these cases. Damage that is not detected can mislead the
+// search, as it can mislead LMDB. Source: LMDB 0.9's file format (tree_page.h).
 //
 // Not thread-safe. A TreeReader belongs to a read transaction, which one thread uses at a time.
 #pragma once

@@ -1,7 +1,7 @@
 // The keyspaces whose entries may have no checksums, because the keyspaces were made before the
-// store was upgraded to the current format version. Released keyspaces (catalog_keys.h) are among
-// them. TreePath must know these keyspaces, because one of their entries may be the neighbour of a
-// position in another keyspace.
+// store was upgraded to a format version with checksums. Released keyspaces (catalog_keys.h) are
+// among them. TreePath must know these keyspaces, because one of their entries may be the neighbour
+// of a position in another keyspace.
 //
 // Thread-safe.
 #pragma once

@@ -12,10 +12,11 @@
 //  W3. A leader can fail only before it has members, so no other writer fails with it. The next
 //      waiting writer becomes a leader.
 //  W4. A group ends when it has kGroupMembersMax members, kGroupTimeMax after its leader has called
-//      commit(), when no writer waits, when a thread that wants the lock exclusively is next in the
-//      queue, or when the disk has little room. (In these rules, the disk also has little room if
-//      the size limit leaves little room.) Then the leader commits, and every member's commit()
-//      returns the result.
+//      commit(), when no writer waits, when a thread that wants the lock exclusively or for a short
+//      read (W10) is next in the queue, or when the disk has little room. (In these rules, the disk
+//      also has little room if the size limit leaves little room. In W9 and W10, this is also so if
+//      the map or the process's limit for the size of files leaves little room.) Then the leader
+//      commits, and every member's commit() returns the result.
 //  W5. After refuse(), no thread gets the lock for a transaction and no group commits.
 //  W6. If a fault has interrupted a call that writes, no thread uses or ends LMDB's transaction any
 //      more, and LMDB's writer lock is not released. refuse() is called before the next thread gets
@@ -56,9 +57,9 @@
 // of full disks cover W7, and the tests of batches cover W9. W13 depends on the file system, so it
 // is not asserted: the writer gets an error.
 //
-// LMDB's own writer lock belongs to the leader's thread, which begins and ends the LMDB
-// transaction. Members use the leader's transaction from their own threads while the leader waits
-// in commit().
+// Outside of a batch, LMDB's own writer lock belongs to the leader's thread, which begins and ends
+// the LMDB transaction. In a batch, it belongs to the batch's thread. Members use the leader's
+// transaction from their own threads while the leader waits in commit().
 //
 // Thread-safe. The thread that got the write lock must release it.
 #pragma once
@@ -86,8 +87,8 @@
 
 namespace gridmount::local {
 
-// The state that a leader and its members share. The queue's mutex guards all members except
-// `changes`.
+// The state that a leader and its members share. The queue's mutex guards all fields except
+// `changes` and `txn`. The leader sets `txn` before any other thread knows the group.
 struct WriteGroup {
   MDB_txn* txn = nullptr;  // the leader's transaction
   RedoChanges changes;     // for the log (W8); only the holder of the write lock may use it
@@ -106,7 +107,7 @@ class WriteQueue {
   static constexpr int kSmallBeforeBatch = 8;
 
   struct Callbacks {
-    // Converts the code of a failed commit to an error.
+    // Cleans up after a failed commit, and converts its code to an error.
     std::function<Error(int code)> commit_failed;
     // Returns an error if nothing may be written any more. The queue calls this function before and
     // after each commit of LMDB's transaction, before each commit in a batch, after an abort, when
@@ -209,7 +210,8 @@ class WriteQueue {
   Status commit_group(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
   // Returns the room on the disk or under the size limit, whichever is less.
   SpaceReserve::Room room();
-  // Runs `commit` with the reserve released. Returns LMDB's code.
+  // Runs `commit` with the reserve released, unless only the size limit leaves no room. Returns the
+  // code of `commit`.
   int commit_with_reserve(const std::function<int()>& commit);
   void append_to_log(uint64_t number, RedoChanges changes);
   // Calls refuse() if `found_unreadable` returns an error.

@@ -30,8 +30,8 @@ class Evaluator {
     context_.text_score = text_score;
   }
   // Returns the value of the expression, or nullopt for "missing". The view is valid until the next
-  // begin(), and as long as the root document, the expression and the values of the variables
-  // exist. Fails with the errors of the operators in the expression.
+  // begin(), but not longer than the root document, the expression and the values of the variables.
+  // Fails with the errors of the operators in the expression.
   Result<std::optional<bson::ValueView>> evaluate(const Expression& expression) {
     return expression.evaluate(context_);
   }

@@ -1,11 +1,12 @@
 // Aggregation expressions, such as {$add: ["$price", 1]}. An expression is parsed once, and
-// evaluated for many documents. The result depends only on the document, the variables and the time
-// (except $rand).
+// evaluated for many documents. The result depends only on the members of the EvaluationContext:
+// the document, the variables, the time, the order of strings and the text score (except for
+// $rand).
 //
-// The result is a view of bytes in the document, in the parsed expression or in the context's
-// arena, so that {$eq: ["$a", 5]} copies nothing. The result nullopt means "missing" (a field that
-// does not exist, $$REMOVE), which differs from null. An object expression leaves out a missing
-// field. An array expression replaces a missing element by null.
+// The result is a view of bytes in the document, in the value of a variable, in the parsed
+// expression or in the context's arena, so that {$eq: ["$a", 5]} copies nothing. The result nullopt
+// means "missing" (a field that does not exist, $$REMOVE), which differs from null. An object
+// expression leaves out a missing field. An array expression replaces a missing element by null.
 //
 // Source: MongoDB manual, "Aggregation Operators" and "Variables in Aggregation Expressions". Error
 // codes are those of servers.

@@ -44,8 +44,8 @@ class FieldDependencies {
   // Must be called for a stage that computes the field `path`. The result then does not need the
   // input's field, except in two cases. First, if is_ordered(), a needed field stays needed,
   // because it has the same position in the result as in the input. Second, if the path is dotted
-  // and its top-level field is needed, adds the whole top-level field, because the stage changes
-  // only a part of it.
+  // and its top-level field or a field below it is needed, the whole top-level field becomes
+  // needed, because the stage changes only a part of it.
   void replace(std::string_view path);
   // Must be called for a stage that makes its results only from the fields that it names, before
   // these fields are added. `ordered` says whether the results have their fields in the order of

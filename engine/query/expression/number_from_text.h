@@ -10,8 +10,8 @@
 
 namespace gridmount::query::expressions {
 
-// The whole text must be the number, without spaces or 0x. Otherwise fails with ConversionFailure
-// (241) and the server's message.
+// The whole text must be the number, without spaces or 0x, and the number must fit the type.
+// Otherwise fails with ConversionFailure (241) and the server's message.
 Result<int32_t> int32_from_text(std::string_view text);
 Result<int64_t> int64_from_text(std::string_view text);
 // These two also accept "inf", "Infinity" and "NaN", in upper or lower case.

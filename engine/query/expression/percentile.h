@@ -4,7 +4,7 @@
 // Source: MongoDB manual, "$percentile (aggregation)", "$median (aggregation)". The error codes are
 // the codes of MongoDB servers.
 //
-// Thread-safety: pure functions.
+// Thread-safety: functions without state. One thread at a time may use a VariableScope.
 #pragma once
 
 #include <memory>

@@ -12,8 +12,8 @@ inline bool is_continuation_byte(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
 
-// Returns the size in bytes of a code point with this first byte. Returns more than 4 for a byte
-// that cannot be the first one.
+// Returns the size in bytes of a code point with this first byte. Returns 5 for a continuation
+// byte, and for a byte greater than 0xF7.
 inline size_t code_point_bytes(char first) {
   const auto byte = static_cast<unsigned char>(first);
   if (byte < 0x80) return 1;

@@ -1,10 +1,12 @@
-// Query filters. A filter is parsed once and matched against many documents. It is a pure function
-// of a document (except for $sampleRate and $rand), and does not use stores or indexes.
+// Query filters. A filter is parsed once and matched against many documents. The result of a match
+// depends only on the document and on the values of the variables and the time (except for
+// $sampleRate and $rand). A filter does not use stores or indexes.
 //
 // The tree of conditions is public, because the planner derives key bounds from it. To add an
 // operator, add an entry to the table in field_operators.cc, or in document_operators.cc if the
 // operator replaces a field name. The function in this entry parses the operand. An unknown
-// operator is never ignored: parse() fails with BadValue "unknown operator: $x".
+// operator is never ignored: parse() fails with BadValue and the message "unknown operator: $x" or
+// "unknown top level operator: $x".
 //
 // Source: MongoDB manual, "Query and Projection Operators". Arrays and nulls are treated as servers
 // treat them.

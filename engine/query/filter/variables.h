@@ -1,7 +1,7 @@
 // The variables of a command, which its expressions use as `$$name`. Source: MongoDB manual, `let`
 // of find, update, aggregate and others.
 //
-// Thread-safety: the functions are pure. Several threads may call the const functions of a
+// Thread-safety: the functions have no state. Several threads may call the const functions of a
 // Variables.
 #pragma once
 

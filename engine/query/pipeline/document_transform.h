@@ -18,8 +18,8 @@ namespace gridmount::query {
 class DocumentTransform {
  public:
   virtual ~DocumentTransform() = default;
-  // Returns the new document. It is valid until the next call with this state, and as long as
-  // `document` is valid.
+  // Returns the new document. It is valid until the next call with this state, but not longer than
+  // `document`.
   virtual Result<bson::View> apply(bson::View document, TransformState& state) const = 0;
   // See Stage::plan().
   virtual void plan(FieldDependencies& needs) = 0;

@@ -1,6 +1,8 @@
-// The stage $graphLookup adds to each document an array of all documents that it refers to,
-// directly or through other documents. Internal to engine/query. Immutable after plan(), so several
-// threads may run it.
+// The stage $graphLookup adds to each document an array of all documents to which the document
+// refers, directly or through other documents. Reading the results fails with 40271 if a found
+// document has no _id, and with 40099 if the search for one document needs more than
+// PipelineContext::memory_bytes_max or kIntermediateBytesMax (output.h). Internal to engine/query.
+// Immutable after plan(), so several threads may run it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Copies a document and replaces one field, for $unwind and $lookup. Internal to engine/query.
-// Thread-safety: a pure function.
+// Thread-safety: a function without state.
 #pragma once
 
 #include <optional>

@@ -74,9 +74,9 @@ class Pipeline {
   // the call. `scope` has the variables of the command's `let`, and its collation. Fails with code
   // 40324 for an unknown stage, with TypeMismatch (14) or 40323 for an element that is not a
   // document with one field, with 40601 or 40602 for a stage at a wrong position, with 7749501 for
-  // more than 1000 stages, with InvalidNamespace if the first stage does not fit `over_collection`,
-  // with IllegalOperation for $out and $merge without `may_write`, and with the codes of the
-  // stages.
+  // more than 1000 stages, with InvalidNamespace if the first stage does not fit `over_collection`
+  // or if `over_collection` is false and there are no stages, with IllegalOperation for $out and
+  // $merge without `may_write`, and with the codes of the stages.
   static Result<Pipeline> parse(bson::View stages, VariableScope& scope,
                                 const PipelineOptions& options = {});
 

@@ -6,7 +6,7 @@
 
 namespace gridmount::query {
 
-// Parses a stage. Fails with code 40324 if no stage has this name.
+// Parses a stage. Fails with code 40324 if no stage has this name, and with the codes of the stage.
 Status parse_stage(const StageCall& call, ParsedStages& stages);
 bool is_stage(std::string_view name);
 tl::unexpected<Error> unknown_stage(std::string_view name);

@@ -1,5 +1,5 @@
 // Calculates with two values, as the operators $add, $subtract, $multiply and $divide do. Internal
-// to engine/query. Used by one thread at a time.
+// to engine/query. A ValueArithmetic must be used by one thread at a time.
 #pragma once
 
 #include <memory>

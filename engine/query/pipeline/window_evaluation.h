@@ -1,5 +1,5 @@
 // Evaluates a window function for the documents of a partition, one at a time, in order. Internal
-// to engine/query. Must be used by one thread at a time.
+// to engine/query. A WindowEvaluation must be used by one thread at a time.
 #pragma once
 
 #include <cstdint>

@@ -70,7 +70,8 @@ class WindowFrame {
   const Expression* const sort_value_;
   Evaluator& evaluator_;
   const WindowPartition* partition_ = nullptr;
-  // No window of a later document begins before this document. Used for ranges with a lower bound.
+  // No window of a later document begins before this document. Used for ranges, unless their lower
+  // bound is "current".
   size_t first_from_ = 0;
   std::optional<Span> last_;  // the window of the previous document, if it is not empty
 };

@@ -29,10 +29,9 @@ struct IndexDefinition {
   // The option `background`. It is stored and shown, but has no effect: createIndexes always builds
   // an index in one transaction.
   std::optional<bool> background = {};
-  // The collation by which strings are compared in this index, with all its fields, as
-  // Collation::document() returns it. Empty: strings are compared as bytes. Unset: createIndexes
-  // takes the collation of the collection. The definition of an existing index always has a
-  // collation.
+  // The collation by which strings are compared in this index: the complete document that
+  // Collation::document() returns. Empty: strings are compared as bytes. Unset: createIndexes takes
+  // the collation of the collection. The definition of an existing index always has a collation.
   std::optional<bson::Document> collation = {};
   // The options of a text index (text_index_definition.h), the wildcardProjection of a wildcard
   // index (wildcard_index_definition.h), and options of other kinds of indexes (`bits`, ...). As on

@@ -31,7 +31,8 @@ struct StringsOfIndex {
 };
 
 // Returns the bounds of the condition. Returns nullopt if the condition does not limit the values,
-// or limits them too little for a search in an index.
+// or limits them too little for a search in an index. Also returns nullopt if StringsOfIndex::match
+// is false and compares_strings() is true for the condition, unless the condition is a $text.
 std::optional<PartBounds> bounds_of(const Predicate& predicate, const StringsOfIndex& strings);
 
 // Returns whether a value with which the condition compares is a string or may contain strings.

@@ -5,7 +5,7 @@
 //
 // Source: MongoDB manual, "Text Indexes", and the definitions that mongod 6.0.5 shows.
 //
-// Thread-safety: pure functions.
+// Thread-safety: functions without state.
 #pragma once
 
 #include "engine/base/error.h"

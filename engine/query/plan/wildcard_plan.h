@@ -24,6 +24,7 @@ struct WildcardBounds {
 // - The index does not hold the path. For $exists, it must hold all paths below this path, too.
 // - The condition can match something for which the index has no value: a missing field, an array
 //   as a whole, or a document that is not empty.
+// - The condition compares with MinKey or MaxKey, or is a comparison in an $expr.
 // - The condition has no bounds (bounds_of() in plan_bounds.h).
 std::optional<WildcardBounds> wildcard_bounds(const Predicate& predicate,
                                               const WildcardPaths& paths,

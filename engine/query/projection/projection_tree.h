@@ -98,10 +98,10 @@ struct ProjectionTree {
 };
 
 // Adds a node at `path` below `parent`, and the missing nodes on the way to it. Returns the node at
-// `path`. If `inner` is true, an inner node may already be there. Otherwise fails with code 31250
-// if there is already a node at `path`. Fails with code 31249 if a node on the way to `path` is not
-// an inner node. The error messages name `path`. The result is valid until one of the nodes on the
-// way to `path` gets another child.
+// `path`. Fails with code 31250 if there is already a node at `path`, unless `inner` is true and
+// this node is an inner node. Fails with code 31249 if a node on the way to `path` is not an inner
+// node. The error messages name `path`. The result is valid until one of the nodes on the way to
+// `path` gets another child.
 Result<ProjectionNode*> make_node(ProjectionNode& parent, const bson::Path& path, bool inner);
 
 // The context of a projection.

@@ -25,8 +25,8 @@ namespace gridmount::query {
 
 using Terms = std::set<std::string, std::less<>>;
 
-// The limit for the number of different terms of one search. The search for one term needs about
-// 700 bytes of memory.
+// The limit for the number of different terms of one search. The negated terms are counted
+// separately, and have the same limit. The search for one term needs about 700 bytes of memory.
 inline constexpr size_t kSearchTermsMax = 100'000;
 
 // Checks the form of $text's operand: {$search: <string>, $language: <string>, $caseSensitive:
@@ -39,7 +39,8 @@ class TextQuery {
  public:
   // Parses the operand of $text. `index` is the text index of the collection, and must not be null.
   // `operand` need not outlive the call. Fails as check_text_operand() does, and with
-  // ExceededMemoryLimit (146) for more than kSearchTermsMax different terms.
+  // ExceededMemoryLimit (146) for more than kSearchTermsMax different terms or different negated
+  // terms.
   static Result<std::shared_ptr<const TextQuery>> parse(bson::ValueView operand,
                                                         std::shared_ptr<const TextIndexSpec> index);
 

@@ -26,8 +26,9 @@ struct OperatorUpdate {
 
 // Parses an update. ArrayFilters::parse() parses `array_filters`. Fails with FailedToParse for an
 // unknown operator and for an array filter that no path uses, with BadValue, TypeMismatch or
-// FailedToParse for an operand that its operator refuses, and as ArrayFilters::parse(),
-// check_update_path(), add_update() and check_interruption() do.
+// FailedToParse for an operand that its operator refuses, as Filter::parse() does for the condition
+// of a $pull, and as ArrayFilters::parse(), check_update_path(), add_update() and
+// check_interruption() do.
 Result<OperatorUpdate> parse_operator_update(bson::View specification, bson::View array_filters,
                                              const SharedCollator& collator);
 

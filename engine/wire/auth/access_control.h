@@ -92,8 +92,9 @@ class AccessControl : public Authorizer {
   bool can_list(const Client& client, std::string_view database, std::string_view collection) const
       GM_EXCLUDES(mutex_);
   // Returns the mechanisms with which the user can log in with a password. For a name without a
-  // user, returns mechanisms that depend only on the name, so that the reply does not reveal
-  // whether the user exists. Returns none for users of $external, who have no passwords.
+  // user, returns mechanisms that depend only on the name and the DecoySecret, so that the reply
+  // does not reveal whether the user exists. Returns none for users of $external, who have no
+  // passwords.
   Result<std::vector<ScramMechanism>> mechanisms_of(const UserName& name) const;
 
   UserDirectory& users() { return users_; }

@@ -32,8 +32,8 @@ Result<std::string> random_uuid();
 // Compares two strings. The time for this does not depend on the position at which they differ.
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 
-// Decodes base64. Returns nothing if the text is not exactly what to_base64() writes for these
-// bytes: other texts stand for the same bytes too, but they are not accepted.
+// Decodes base64. Returns nothing unless the text is exactly what to_base64() writes for the
+// decoded bytes. Other texts that stand for the same bytes are not accepted.
 std::optional<std::string> from_canonical_base64(std::string_view text);
 
 }  // namespace gridmount::wire

@@ -28,6 +28,8 @@ std::vector<std::string_view> builtin_roles(std::string_view database);
 
 // The object on which an action is performed.
 struct Resource {
+  // System collections are those whose names begin with "system.", and in the database local also
+  // those whose names begin with "replset.".
   enum class Kind {
     kCluster,
     kDatabase,                 // the database and its collections, except for system collections

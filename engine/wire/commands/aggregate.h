@@ -20,9 +20,10 @@ struct AggregateCommand {
   bson::Document variables;          // `let`
   CursorRequest cursor;
 
-  // Fails with the codes of servers if an argument is missing or malformed, and with the error of
-  // check_privilege() if the user may not run $currentOp or $listLocalSessions. Does not refuse
-  // unknown arguments: the caller must call arguments.finish().
+  // Fails with the codes of servers if an argument is missing or malformed, with APIStrictError
+  // (323) if {apiStrict: true} forbids a stage, and with the error of check_privilege() if the user
+  // may not run $currentOp or $listLocalSessions. Does not refuse unknown arguments: the caller
+  // must call arguments.finish().
   static Result<AggregateCommand> read(Call& call, Arguments& arguments);
 
   // Returns the namespace for the reply, which is "db.$cmd.aggregate" for {aggregate: 1}.

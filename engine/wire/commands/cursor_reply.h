@@ -55,8 +55,10 @@ Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespa
 
 // Returns the limits of one batch. `batch_size` is the number of documents that the client wants.
 // `is_single` means that no further batch can follow. A batch has at most 16 MiB, and at most the
-// bytes that the memory for replies allows. If `is_single`, fails with ExceededMemoryLimit (146) if
-// that memory does not allow a batch of 16 MiB.
+// bytes that the memory for replies allows. Without `batch_size` and `is_single`, a batch for a
+// client on this machine has at most kLocalBatchBytes. But a batch of a single document may be
+// larger than all these limits. If `is_single`, fails with ExceededMemoryLimit (146) if that memory
+// does not allow a batch of 16 MiB.
 Result<cursors::BatchLimits> batch_limits(const Call& call, std::optional<int64_t> batch_size,
                                           bool is_single = false);
 

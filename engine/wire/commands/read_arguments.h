@@ -19,7 +19,8 @@ namespace gridmount::wire {
 Result<std::optional<bson::Value>> read_hint(Arguments& arguments);
 
 // Evaluates the expressions of `let`, and returns {name: value, ...}. Fails as
-// query::evaluate_let() and query::Collator::parse() do.
+// query::evaluate_let() and query::Collator::parse() do, and with the error of Arguments if `let`
+// is not a document.
 Result<bson::Document> read_let(Arguments& arguments, bson::View collation = {});
 
 // Takes the option. Fails with CommandNotSupported (115) unless the option is missing, null,

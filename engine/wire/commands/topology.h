@@ -16,7 +16,9 @@ namespace gridmount::wire {
 // - for only one of the fields topologyVersion and maxAwaitTimeMS (31368);
 // - for a version whose counter is negative (31372);
 // - for a version of this process whose counter is greater than the present counter (51764);
-// - for a negative maxAwaitTimeMS (31373).
+// - for a negative maxAwaitTimeMS (31373);
+// - for a wrong type of one of the two fields, and for a missing, unknown or wrong field of
+//   topologyVersion (the errors of Arguments).
 Status await_topology(Call& call);
 
 void append_topology_version(Call& call, bson::Builder& reply);

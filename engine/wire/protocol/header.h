@@ -40,7 +40,8 @@ struct Header {
 Result<Header> read_header(std::span<const uint8_t, kHeaderBytes> bytes);
 void write_header(const Header& header, uint8_t* to);
 
-// Returns the opcode's name, such as "OP_MSG", or its number if Opcode does not name it.
+// Returns the opcode's name, such as "OP_MSG". Returns "opcode N" for kReserved and for a number N
+// that Opcode does not name.
 std::string opcode_name(Opcode opcode);
 
 }  // namespace gridmount::wire

@@ -23,7 +23,8 @@ struct ReplyForm {
     kMessage,  // OP_MSG
     kLegacy,   // OP_REPLY with the command's reply
     // OP_REPLY with the documents of the cursor's batch (`firstBatch` or `nextBatch`), or with the
-    // command's reply if this reply has no cursor
+    // command's reply if this reply has no cursor. If the command has failed, OP_REPLY with {$err,
+    // code, ok}, or without a document for CursorNotFound.
     kLegacyCursor,
   };
   Kind kind = Kind::kMessage;

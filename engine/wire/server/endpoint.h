@@ -1,5 +1,6 @@
-// A Service with its Server, for programs that own a store. The server always listens on
-// gridmount.sock in the store's folder, and also on TCP if the user wants this.
+// A Service with its Server, for programs that own a store. The server listens on gridmount.sock in
+// the store's folder if the folder's file system supports sockets, and also on TCP if the user
+// wants this.
 //
 // An Endpoint is thread-safe. EndpointOptions is a plain value.
 #pragma once
@@ -55,7 +56,7 @@ class Endpoint {
   // them.
   bool stop();
 
-  // Returns the addresses on which the server listens. The socket file comes first.
+  // Returns the addresses on which the server listens. If there is a socket file, it is the first.
   std::vector<std::string> addresses() const;
 
  private:

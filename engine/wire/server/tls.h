@@ -1,6 +1,6 @@
 // TLS 1.2 and later for accepted sockets, with OpenSSL. The certificate files have mongod's form.
 //
-// No source of the wire server except tls.cc uses OpenSSL's TLS.
+// No source of the wire server uses OpenSSL's TLS, except tls.cc and tls_sources.cc.
 //
 // A TlsContext is thread-safe. TlsFiles is a plain value.
 #pragma once

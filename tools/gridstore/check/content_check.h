@@ -37,8 +37,9 @@ Result<std::vector<std::string>> databases_of(const CheckOptions& options, engin
                                               engine::Snapshot& snapshot);
 
 // Checks all buckets of databases_of(). Reports damage as findings. If others use the store
-// (`in_use`), recent chunks without a file are only a notice. Fails if a read fails for another
-// reason than damage.
+// (`in_use`), recent chunks without a file are only a notice. Fails as databases_of() does, fails
+// if the buckets of a database cannot be found, and fails if the check of a bucket fails for
+// another reason than damage.
 Status check_content(const CheckOptions& options, engine::Store& store, bool in_use,
                      Findings& findings, Whereabouts& whereabouts);
 

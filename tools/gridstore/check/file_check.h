@@ -4,8 +4,9 @@
 // Source of the rules: GridFS specification. Chunks n = 0, 1, ... hold chunkSize bytes each, and
 // the last one holds the rest of the length. In a file marked as sparse (metadata.sparse) a missing
 // chunk stands for zeros, and metadata.storedChunks, if present, is the number of existing chunks.
-// If md5 is present, it is the digest of the content. It is not checked if the holes of a sparse
-// file are too large, or if OpenSSL refuses MD5.
+// If md5 is present, it is the digest of the content. It is not checked if a file that is not
+// sparse lacks a chunk, if a chunk has no data of the right size, if the holes of a sparse file are
+// too large, or if OpenSSL refuses MD5.
 //
 // Not thread-safe.
 #pragma once
@@ -46,8 +47,8 @@ struct FileVerdict {
 
 class FileCheck {
  public:
-  // `place` names the bucket. The constructor adds the file's _id and name to it. `findings` must
-  // outlive this object, but `document` need not.
+  // `place` names the bucket. The constructor adds the file's _id and name to it, and reports the
+  // problems of the document. `findings` must outlive this object, but `document` need not.
   FileCheck(Findings& findings, Location place, bson::View document, Garbage garbage);
 
   // Adds a chunk of this file. Chunks whose n is not a whole number may come in any order.
@@ -94,7 +95,7 @@ class FileCheck {
   std::optional<std::string> stored_chunks_;  // metadata.storedChunks of a sparse file, as JSON
   uint64_t garbage_chunks_ = 0;
   int64_t next_n_ = 0;
-  uint64_t bytes_ = 0;  // in all chunks
+  uint64_t bytes_ = 0;  // in the chunks, without duplicates and garbage
   int64_t hashed_hole_bytes_ = 0;
   uint64_t chunks_without_file_ = 0;
   ChunkProblem missing_;

@@ -79,7 +79,8 @@ class BatchedWrites {
   }
 
  private:
-  // The limits of one transaction: the bytes and the number of its documents. They are large enough
+  // A transaction is written as soon as its documents reach one of these limits: the bytes or the
+  // number of the documents. So the last document may exceed kBytesMax. The limits are large enough
   // to make the cost of the commit negligible, and small enough to limit the memory that a
   // transaction takes.
   static constexpr size_t kBytesMax = 8 * 1024 * 1024;

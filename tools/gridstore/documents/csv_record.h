@@ -37,7 +37,7 @@ class CsvReader {
   };
   // Returns the next record, or nothing at the end. Leaves out empty lines, and spaces and tabs
   // before a field, as mongoimport does. Fails with FailedToParse, and names the line, if a field
-  // in quotation marks does not end or a record is too large.
+  // in quotation marks does not end or a record is too large. Also fails as InputText::more() does.
   Result<std::optional<Record>> next();
 
  private:

@@ -31,7 +31,7 @@ class DocumentInput {
  public:
   virtual ~DocumentInput() = default;
   // Returns the next document, or nothing at the end. Fails, and names the line, if nothing after
-  // this place can be read.
+  // this place can be read. Also fails as InputText::more() does.
   virtual Result<std::optional<ReadDocument>> next() = 0;
 
   DocumentInput(const DocumentInput&) = delete;
@@ -50,10 +50,10 @@ class DocumentInput {
 // Only a malformed object has such a place, and ends there. next() reports a malformed object as
 // wrong, and the following next() reads on from the end of the object.
 //
-// With `is_array`, next() fails if an element is no object, or if no comma or ']' follows an
-// element. Without `is_array`, next() fails if the input begins with '['. Any other text in the
-// place of an object is reported as wrong up to the end of its line, and the following next() reads
-// on after this line.
+// With `is_array`, next() fails if the input does not begin with '[', if an element is no object,
+// if no comma or ']' follows an element, or if text follows the array. Without `is_array`, next()
+// fails if the input begins with '['. Any other text in the place of an object is reported as wrong
+// up to the end of its line, and the following next() reads on after this line.
 std::unique_ptr<DocumentInput> json_input(InputText& input, bool is_array);
 
 // Reads the records of a CSV file. `input` must outlive the result. If `names` is empty, the first

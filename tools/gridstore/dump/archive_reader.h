@@ -2,9 +2,9 @@
 // documents of several collections may alternate.
 //
 // The functions fail as InputFile::read() does, and with FailedToParse if the file is truncated,
-// damaged or not an archive. The message has the name of the file and the offset of the byte. The
-// documents of a collection are known to be intact only after the event kEnds of this collection,
-// because only then their checksum has been compared.
+// damaged or not an archive of the version kArchiveVersion. The message has the name of the file
+// and the offset of the byte. The documents of a collection are known to be intact only after the
+// event kEnds of this collection, because only then their checksum has been compared.
 //
 // Not thread-safe.
 #pragma once

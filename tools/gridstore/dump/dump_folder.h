@@ -17,7 +17,7 @@ namespace gridmount::tools {
 inline constexpr const char* kDefaultDumpFolder = "dump";
 
 struct DumpFolder {
-  std::vector<RestoreItem> items;  // sorted by folder and file name
+  std::vector<RestoreItem> items;  // sorted by folder, then by file name without suffix
   // One line for each file that is skipped, except for prelude.json and for files that the caller
   // did not want (`names` of read_dump_folder()).
   std::vector<std::string> notices;
@@ -27,8 +27,8 @@ struct DumpFolder {
 
 struct DumpFolderOptions {
   // The root of the dump, with a folder for each database. If `database` is set, this may also be
-  // that database's folder itself. Also accepted: the file of one collection's documents,
-  // NAME.bson, or NAME.bson.gz with `gzip`.
+  // that database's folder itself. The path may also be the file of one collection's documents:
+  // NAME.bson, or with `gzip` NAME.bson.gz.
   std::filesystem::path path;
   // The only database that is read, or, if `path` is a file, the name of the file's database. If
   // empty: all databases of the root, or, if `path` is a file, the name of the file's folder.

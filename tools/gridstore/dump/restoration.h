@@ -52,18 +52,19 @@ class Restoration {
 
   // An error of any of these functions ends the restore. Afterwards only counts() may be called.
 
-  // Creates the collection if it does not exist. Must be called once for each collection.
+  // Creates the collection if it does not exist. With RestoreRules::drop, first drops an existing
+  // collection. Only finish() creates views. Must be called once for each collection.
   Status begin(const engine::Namespace& ns, const Metadata& metadata);
   // Adds a document. Collections may alternate.
   Status add(const engine::Namespace& ns, bson::View document);
   // Inserts the documents that still wait, and reports how many documents the collection got.
   Status end(const engine::Namespace& ns);
-  // Must be called instead of end() if the rest of the collection's documents is damaged. If the
-  // collection has users (RestoredUsers::are_in()), no users are restored, because some of them may
-  // be missing.
+  // Must be called instead of end() if the rest of the collection's documents is damaged or cannot
+  // be read. If the collection has users (RestoredUsers::are_in()), no users are restored, because
+  // some of them may be missing.
   Status break_off(const engine::Namespace& ns, const Error& error);
-  // Reports that something in the dump is damaged or cannot be restored. Returns the error if it
-  // ends the restore.
+  // Counts a failure: something in the dump is damaged or cannot be restored. Returns the error if
+  // it ends the restore. Otherwise reports it.
   Status failed(const Error& error);
   // Completes the restore of all collections that were begun, even if they have not ended: creates
   // indexes and views. Adds the users only if their collections have ended without a failure. Makes

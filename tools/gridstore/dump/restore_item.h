@@ -20,7 +20,8 @@ namespace gridmount::tools {
 struct RestoreItem {
   engine::Namespace from;
   engine::Namespace to;
-  // The collection's file in a dump folder. Empty if there is no such file, for example for a view.
+  // The file with the collection's documents, or kStandardStream (archive_flag.h). Empty if there
+  // is no such file, for example for a view or in an archive.
   std::filesystem::path documents = {};
   Metadata metadata = {};  // empty if the dump has no metadata
 };

@@ -10,7 +10,7 @@
 // is larger than 1 MiB goes to the keep folder instead of `original`, and the new file has no
 // attributes. If the files document is lost, the new file has neither `original` nor attributes. If
 // gridfs::FilesDocument::parse() refuses the files document, the new file's chunkSize is the size
-// of the largest chunk.
+// of the largest chunk, or gridfs::kDefaultChunkBytes if no chunk has usable data.
 //
 // Not thread-safe.
 #pragma once
@@ -37,8 +37,9 @@ class LostAndFound {
 
   // Moves the file in several transactions. The first moves the document. If others have changed or
   // removed it since the check, does nothing and returns false. The other transactions move the
-  // chunks. Writes a chunk to the keep folder if a part of it does not fit into the new file, if it
-  // has no usable n or data, or if another chunk has the same n.
+  // chunks. If somebody uploads a file with the same _id meanwhile, the chunks that have not moved
+  // yet stay. Writes a chunk to the keep folder if a part of it does not fit into the new file, if
+  // it has no usable n or data, or if another chunk has the same n.
   Result<bool> move(const ContentDamage::File& file);
   // Moves the chunks of a file whose files document is lost. `filename` is set if the file's name
   // was found. Nothing else is known of the document.
@@ -64,8 +65,8 @@ class LostAndFound {
     int64_t largest = 0;  // in bytes
     int64_t last_n = -1;  // -1: none
     int64_t last_bytes = 0;
-    // Returns the length of a file that has these chunks, if each chunk has at most `chunk_bytes`
-    // bytes.
+    // Returns the length of a file that has these chunks and the chunkSize `chunk_bytes`, but at
+    // most gridfs::max_file_bytes(). Ignores the bytes of the last chunk beyond `chunk_bytes`.
     int64_t end(int32_t chunk_bytes) const;
   };
   // Reads the chunks outside the transaction that moves the document, because a deployment ends a
@@ -89,8 +90,8 @@ class LostAndFound {
   const gridfs::Bucket to_;
 };
 
-// Returns chunks that match `filter`: as many as one transaction may remove, but at least one if
-// any chunk matches.
+// Returns chunks that match `filter`, for one transaction: all of them, or as many as reach
+// kRepairDocumentsMax or kRepairBytesMax. The last chunk may exceed kRepairBytesMax.
 Result<std::vector<bson::Document>> some_chunks(const gridfs::Bucket& bucket,
                                                 engine::Transaction& transaction,
                                                 bson::View filter);

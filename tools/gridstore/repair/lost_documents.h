@@ -30,8 +30,8 @@ class LostDocuments {
 
   // Returns true if documents of `collection` are lost.
   bool are_of(const engine::Namespace& collection) const;
-  // Returns the value of the field `filename` that follows the element {_id: id} in the bytes, or
-  // nothing if the bytes have no such field.
+  // Returns the value of the field `filename` that follows the element {_id: id} in the bytes.
+  // Returns nothing if no such field ends within 64 KiB and before the next field `_id`.
   std::optional<std::string> filename(const bson::Value& id) const;
 
  private:

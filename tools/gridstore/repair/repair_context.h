@@ -21,7 +21,8 @@ struct RepairContext {
   std::chrono::seconds grace;  // chunks without a file stay until they are this old
 };
 
-// The limits for the documents that one transaction of a repair changes.
+// A transaction of a repair changes no further document when it has reached one of these limits.
+// The last document may exceed kRepairBytesMax.
 inline constexpr uint64_t kRepairDocumentsMax = 1000;
 inline constexpr uint64_t kRepairBytesMax = 16 * 1024 * 1024;
 

@@ -11,7 +11,8 @@ namespace gridmount::tools {
 // Removes documents that describe no directory, and all but the first of several for the same
 // directory. Removes a field `posix` that is no document. For a directory whose parent has no
 // document, creates the parent and the directories above it, up to the first one that has a
-// document. The new directories get the owner and times of the existing one.
+// document. The new directories get the mode 0755, and the owner and the times of the directory
+// that lacked a parent.
 Status repair_directories(RepairContext& context, const gridfs::Bucket& bucket,
                           const Location& place);
 

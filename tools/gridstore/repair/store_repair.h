@@ -33,7 +33,9 @@ Status make_store_anew(const std::filesystem::path& folder, KeepFolder& keep, Fi
 // Repairs everything below the documents. If the damage cannot be repaired in place, rebuilds the
 // store and opens it again. Each repair, and each problem that could not be repaired, becomes a
 // finding. Returns false if something could not be repaired. The caller should then not repair the
-// content. Fails for errors of the device or the folder.
+// content. Fails if an error other than damage ends the check or the repair in place, or if the
+// store cannot be opened again. Then `repaired.store` may be null. A failure of make_store_anew()
+// becomes a finding.
 Result<bool> repair_structure(StoreForRepair& repaired, KeepFolder& keep, Findings& findings,
                               Whereabouts& whereabouts);
 

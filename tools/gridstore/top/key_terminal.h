@@ -25,8 +25,8 @@ class KeyTerminal {
   KeyTerminal(const KeyTerminal&) = delete;
   KeyTerminal& operator=(const KeyTerminal&) = delete;
 
-  // Replaces what the screen shows by `lines`. These must be at most lines() lines. Each must end
-  // with '\n' and have at most columns() columns.
+  // Replaces what the screen shows by `lines`. `lines` must have at most lines() lines. Each line
+  // must end with '\n' and have at most columns() columns.
   void draw(std::string_view lines);
   size_t columns() const;
   size_t lines() const;

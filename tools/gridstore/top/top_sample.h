@@ -52,13 +52,14 @@ class TopSource {
 };
 
 // Runs the commands serverStatus, top and currentOp on a server. If the server has users, the user
-// in `options` needs the role clusterMonitor. Does not connect before the first read().
+// in `options` needs the role clusterMonitor. Does not connect before the first read(). Fails as
+// mongo::Pool::open() does.
 Result<std::unique_ptr<TopSource>> top_of_server(const mongo::ConnectOptions& options);
 
 // Reads stats.json of a mount (fuse/SEMANTICS.md). `file` is its path.
 std::unique_ptr<TopSource> top_of_mount(const std::filesystem::path& file);
-// Returns the path of stats.json if `folder` is the root of a mount, or of a bucket in it.
-// Otherwise returns an empty path.
+// Looks for .gridfs/stats.json in `folder`, and then in the folders directly in it. So `folder` may
+// be the root of a mount, or of a bucket in it. Returns an empty path if there is no such file.
 std::filesystem::path stats_file_below(const std::filesystem::path& folder);
 
 }  // namespace gridmount::tools
