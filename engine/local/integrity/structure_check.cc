@@ -55,7 +55,7 @@ class StructureCheck {
         if (!metadata) {
           problem(metadata.error().message());
           GM_TRY(renew_view());
-        } else {
+        } else if (*metadata) {  // a new snapshot may lack a collection of the list
           GM_TRY(go_on_behind_damage(name.full(), check_collection(**metadata)));
         }
       }
