@@ -42,8 +42,8 @@ enum class Type : uint8_t {
   kMinKey = 0xFF,
 };
 
-// The old subtype of binary data, whose bytes begin with a second copy of the length (bsonspec.org:
-// "Binary (Old)").
+// The old subtype of binary data, whose bytes begin with the length of the other bytes
+// (bsonspec.org: "Binary (Old)").
 inline constexpr uint8_t kOldBinarySubtype = 2;
 
 // Returns the alias that $type accepts ("double", "objectId", "minKey", ...).

@@ -5,11 +5,11 @@
 // bucket that a driver has created. mkdir, rmdir and rename in a root of buckets create, remove and
 // rename buckets.
 //
-// find(), names(), file_usage(), find_opened() and MountedBucket are thread-safe. While create(),
-// remove(), rename() or close() runs, no other thread may call any of these four functions, find(),
-// names() or MountedBucket::paths(). FileSystem ensures this with its tree lock. It calls
-// close() last, when no other operation runs. Other threads may call file_usage() and find_opened()
-// at any time, without the tree lock. Both wait while close() runs.
+// find(), names(), file_usage(), find_opened() and MountedBucket are thread-safe. While one of
+// create(), remove(), rename() and close() runs, no other thread may call any of them, nor find(),
+// names() or MountedBucket::paths(). FileSystem ensures this with its tree lock. It calls close()
+// last, when no other operation runs. Other threads may call file_usage() and find_opened() at any
+// time, without the tree lock. Both wait while close() runs.
 #pragma once
 
 #include <atomic>

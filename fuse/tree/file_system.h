@@ -9,10 +9,11 @@
 // Locks, outermost first:
 // 1. The tree lock. An operation that uses a path or a bucket holds the lock shared. An operation
 //    holds the lock exclusively if it changes the paths of directories (rename), if it creates,
-//    removes or renames a bucket, or if it makes a node continue with another files document
-//    (revisions). Operations hold the lock during the store's work, because a path must not change
-//    between its construction from the table and its use. The rename of a directory may take long,
-//    so it holds the lock exclusively only before and after the store's work (directory_moves.h).
+//    removes or renames a bucket, or if it begins a revision, because the node then gets another
+//    files document (start_revision()). Operations hold the lock during the store's work, because a
+//    path must not change between its construction from the table and its use. The rename of a
+//    directory may take long, so it holds the lock exclusively only before and after the store's
+//    work (directory_moves.h).
 // 2. DirectoryHandle::mutex().
 // 3. The mutexes of Buckets and of a MountedBucket.
 // 4. unlinked_mutex_.
@@ -260,7 +261,7 @@ class FileSystem {
   enum class WriterCache {
     kUsual,  // free space is not scarce, or nobody writes to the node
     kShort,  // free space is scarce: for some milliseconds, in which little can be written
-    kNone,   // free space is short
+    kNone,   // free space is short, which is less than scarce (room_watch.h)
   };
   WriterCache writer_cache(uint64_t ino) const;
   // Returns true if a request for attributes by this handle must wait for expect_room().
@@ -361,8 +362,9 @@ class FileSystem {
   void add_implied(const InodeTable::ImpliedDirectory& implied, StaleEntries& stale) const;
 
   // Returns true if the table must know the names of files, because they cannot be found out after
-  // a change. The names in a directory need not be known if the kernel can drop the name of the
-  // directory, but the root of the mount has no name.
+  // a change. Over a shared store, an event names a document, but not its former names. If the root
+  // of the mount is a bucket, it has no name that the kernel could drop. Otherwise the kernel drops
+  // the name of the directory, which covers all names in it.
   bool notes_file_names() const { return is_shared() || has_root_bucket_; }
 
   Result<ResolvedNode> resolve(uint64_t ino) const;
@@ -396,7 +398,8 @@ class FileSystem {
   Result<EntryReply> entry_of(const ResolvedNode& parent, std::string_view name,
                               const gridfs::Node& node);
   double cache_seconds(const ResolvedNode& node) const;
-  // Returns how long the kernel may cache a root of buckets, and the name of a bucket in it.
+  // Returns how long the kernel may cache the attributes of a root of buckets, and what a look-up
+  // of a bucket in it returns.
   double bucket_cache_seconds() const { return std::min(kCacheBriefly, node_cache_seconds()); }
   EntryReply entry_of_file(const ResolvedNode& node, const gridfs::Node& file) const;
   Result<EntryReply> file_attributes(const ResolvedNode& node, const gridfs::File* file) const;
@@ -406,7 +409,8 @@ class FileSystem {
                    gridfs::XattrMode mode);
   // Returns the fields of any node, even of an open file without a name.
   Result<gridfs::PosixFields> posix_of(uint64_t ino);
-  // Changes the fields of any node. Afterwards, records of xattrs from before do not count.
+  // Changes the fields of any node. After the change, what KnownWithoutXattrs has noted earlier no
+  // longer counts.
   Status change_posix(uint64_t ino, const gridfs::PosixChange& change);
   Status write_posix(uint64_t ino, const gridfs::PosixChange& change);
   Result<UnlinkedNode> unlinked_node(uint64_t ino) const;
@@ -425,7 +429,8 @@ class FileSystem {
                                                             uint32_t mode, int flags,
                                                             gridfs::Creator creator, bool& existed);
   // Returns true if the node is known to have no document, so that setattr_unlinked() can make the
-  // changes without a search in the store. Always false if more than mtime and ctime changes.
+  // changes without a search in the store. Always false if `changes` sets an attribute other than
+  // mtime and ctime.
   bool is_without_document(const ResolvedNode& node, const gridfs::AttributeChanges& changes) const;
   bool keeps_revisions() const { return buckets_.settings().paths.revisions > 0; }
   // Keeps the content of a file as an earlier revision. Must be called before the file is truncated

@@ -18,9 +18,9 @@
 // C4. Only one fetch at a time gets a chunk. Other readers of the chunk wait for that fetch.
 // C5. The cache does not report an error of fetching ahead. A later read of the chunks fetches them
 //     again.
-// C6. A chunk comes from the disk (disk_cache.h) only for a reader that names the content it reads,
-//     and only within `fresh_for` after the files document has confirmed this content. The time of
-//     the confirmation counts as the time of the chunk's arrival.
+// C6. A chunk comes from the disk (disk_cache.h) only for a reader that passes a CachedContent
+//     (`known`), and only until `fresh_for` after its time `confirmed`. This time counts as the
+//     time of the chunk's arrival.
 //
 // Thread-safe. The cache's lock is taken last and not held over I/O.
 #pragma once
@@ -221,9 +221,10 @@ class CachedChunks {
   void keep(uint64_t version, int64_t n, ChunkCache::Content content) {
     cache_->keep(file_, version, n, std::move(content));
   }
-  // Returns the contents of the chunks [first, last), whatever sizes they have. A chunk without
-  // binary data, or with more than chunkSize bytes, has no bytes. Fetches the chunks that are not
-  // in the cache, with one command for up to 100 consecutive ones. Fails if a command fails.
+  // Returns the contents of the chunks [first, last), whatever sizes they have. For a chunk without
+  // binary data, or with more than chunkSize bytes, the content is empty, but not null. Fetches the
+  // chunks that are not in the cache, with one command for up to 100 consecutive ones. Fails if a
+  // command fails.
   Result<std::vector<ChunkCache::Content>> read(uint64_t version,
                                                 const std::optional<CachedContent>& known,
                                                 int64_t first, int64_t last) {

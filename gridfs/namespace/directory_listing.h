@@ -35,8 +35,9 @@ struct DirectoryPosition {
   Pass pass = Pass::kNames;
   std::optional<std::string> behind = {};  // kNames: after this key, or at the beginning if unset
   size_t query = 0;                        // kUnnamed: the number of the query in progress
-  // kUnnamed: how many results of the query the listing has passed, with those that it leaves out.
-  // The first query is sorted by uploadDate. Only its results from `date` on are counted.
+  // kUnnamed: the number of results of the query that the listing has read, including those that it
+  // leaves out. The first query is sorted by uploadDate. For this query, `date` is the uploadDate
+  // of the last result that was read, and `skip` counts only the results with this date.
   int64_t skip = 0;
   bson::Date date{std::numeric_limits<int64_t>::min()};
 

@@ -110,8 +110,9 @@ struct Node {
   std::string path;
   // Stable across remounts: a hash of the bucket and the id, or of the path for an implied
   // directory. An implied directory keeps its ino when it becomes explicit. Never 0 or 1. Two nodes
-  // may have one ino, because the hash has 63 bits, and because a directory that was implied,
-  // became explicit and was moved keeps its old ino. The caller must handle two nodes with one ino.
+  // may have one ino, because the hash has only 63 bits. Also, a directory that was implied keeps
+  // the ino of its old path when it has become explicit and is moved. If another directory is then
+  // implied at the old path, it gets the same ino. The caller must handle two nodes with one ino.
   uint64_t ino = 0;
   Attributes attributes;
   bool has_xattrs = false;
@@ -139,15 +140,16 @@ class DirectoryStream {
   // Moves the stream to the position after the entry with this cookie. The cookie 0 stands for the
   // beginning.
   //
-  // next() reads the store again after a seek. A caller that caches attributes must therefore seek
-  // to the present position before it calls next() several times.
+  // Without a seek, next() may return entries that were read ahead long ago. A seek drops them. So
+  // a caller that caches attributes must seek to the present position before each series of calls
+  // of next().
   //
   // A cookie is valid for this directory only, but may come from another stream. For a cookie of
   // one of the last million entries of this stream, seek() reads a few dozen names, and finds the
-  // position even if the entry is gone. Any other cookie leads to the beginning if its entry is
-  // gone. The first seek() to such a cookie reads the names of the directory at most once. In a
-  // directory of at most a million names, each later seek() reads a few dozen names, until the
-  // store changes.
+  // position even if the entry is gone. All other cookies are older or come from another stream.
+  // Such a cookie leads to the beginning if its entry is gone. In any case, the first seek() to
+  // such a cookie reads the names of the directory at most once. In a directory of at most a
+  // million names, each later seek() reads a few dozen names, until the store changes.
   //
   // If seek() fails, the caller must seek again before next().
   virtual Status seek(uint64_t cookie) = 0;
@@ -201,8 +203,9 @@ class PathNamespace {
   virtual FileTable& files() = 0;
 
   // --- Names. `directory` is a directory's path, `name` is a child as the mount shows it.
-  // Functions that take a name fail with NoSuchEntry, also if `directory` does not exist or is a
-  // file, and with NameTooLong or InvalidName.
+  // Functions that take a name fail with NoSuchEntry if `directory` does not exist or is a file,
+  // and with NameTooLong or InvalidName for a name that the mount cannot have. Functions that do
+  // not make the name also fail with NoSuchEntry if the name does not exist.
   virtual Result<Node> lookup(std::string_view directory, std::string_view name) = 0;
   virtual Result<Node> root() = 0;
   virtual Result<Node> file(bson::ValueView id) = 0;  // fails with FileNotFound
@@ -313,10 +316,10 @@ class PathNamespace {
   // data of the old file is committed first. Revisions beyond the limit are removed. The caller
   // must make the holders of the old file continue with the new one.
   //
-  // Returns nothing, and changes nothing else, if no content is to be kept:
-  // NamespaceOptions::revisions is 0, or the file is empty, is not a regular file, has no filename,
-  // is not the newest of its name, or has an uploadDate that no later date can follow. Fails with
-  // FileNotFound.
+  // If no content is to be kept, returns nothing. Then it has at most committed the dirty data.
+  // This is so if NamespaceOptions::revisions is 0, or the file is empty, is not a regular file,
+  // has no filename, is not the newest of its name, or has an uploadDate that no later date can
+  // follow. Fails with FileNotFound.
   virtual Result<std::optional<bson::Value>> start_revision(bson::ValueView id) = 0;
   // Lists all files by id_name() (name_mapping.h), in the order of _id.
   virtual Result<std::unique_ptr<DirectoryStream>> list_ids() = 0;

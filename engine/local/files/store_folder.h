@@ -4,10 +4,10 @@
 // replays these changes. See FORMAT.md, chapters "The folder" and "Durability". The D numbers are
 // the invariants of the chapter "Durability".
 //
-// The file `format` is written last when a store is created. If a folder has the file `owner`, and
-// perhaps other files of a store, but neither `format` nor anything else, the creation of the store
-// was interrupted. The next creation empties or replaces these files, and begins again. Nothing is
-// ever written to a folder that has other files and is not a store.
+// The file `format` is written last when a store is created. If a folder has the file `owner` but
+// no `format`, and only files that a creation makes, the creation of the store was interrupted. The
+// next creation empties or replaces these files, and begins again. Nothing is ever written to a
+// folder that has other files and is not a store.
 //
 // Not thread-safe, except that any thread may call the const functions after the store has been
 // opened. Only one thread at a time may call mark().
@@ -36,8 +36,8 @@ inline constexpr const char* kCopyFolder = "copy.new";
 
 // Returns the format version in the folder's file `format`. Fails with NotAStore if the file does
 // not begin like the `format` of a store, with StoreFormatTooNew if the version is greater than
-// kFormatVersion, and with StoreDamaged if the file has no version, or if the folder has data in a
-// file that a store of this version does not have.
+// kFormatVersion, and with StoreDamaged if the file has no version, or if the file `redo` or
+// `pending` has contents although stores of this version do not have it.
 Result<int> read_fitting_format(const std::filesystem::path& path);
 
 class StoreFolder {

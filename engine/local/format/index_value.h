@@ -29,8 +29,9 @@ enum class ValueKind : char {
   kMissing = 5,  // the document has no such top-level field
 };
 
-// Returns the kinds of the values in the document's only key, one byte each. Returns an empty
-// string if the values cannot be decoded from the key, in each of these cases:
+// Returns the kinds of the values in the key that the index has for the document, one byte for each
+// part. Returns an empty string if the values cannot be decoded from the key, in each of these
+// cases:
 // - The index is a text or wildcard index, or a part of it is hashed.
 // - The document has an array on a path of the index (unless the path names the position of an
 //   element), or lacks a field with a dotted path.

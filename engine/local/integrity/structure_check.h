@@ -1,5 +1,5 @@
-// Checks everything in a store that its users do not see as documents: records, index entries and
-// counts.
+// Checks what is below the documents of a store: the checksums and the BSON of records, index
+// entries, counts, the catalog, and LMDB's pages.
 //
 // Thread-safe: each call reads its own snapshots.
 #pragma once

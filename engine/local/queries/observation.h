@@ -2,8 +2,8 @@
 // plan and the number of keys and documents. Source of the text of plans: MongoDB manual, "Database
 // Profiler Output", planSummary.
 //
-// Thread-safety: used by the thread that uses the Snapshot or Transaction of the ReadView and the
-// observer.
+// Not thread-safe. Only the thread that reads with the ReadView's Snapshot or Transaction may call
+// these functions. No other thread may change the observer.
 #pragma once
 
 #include <vector>

@@ -65,16 +65,17 @@ class Checkpointer {
   // WriteQueue::flush() does, and with the errors of LMDB and of the files. The calling thread must
   // not hold the write lock.
   Status make_durable() GM_EXCLUDES(mutex_);
-  // Like make_durable(), but uses a checkpoint and not the log. If a later checkpoint has failed by
-  // then, fails with its error.
+  // Like make_durable(), but uses a checkpoint and not the log. Returns the result of the newest
+  // checkpoint that has ended when the thread wakes. This may be a later one than the one that it
+  // asked for, so the function may fail although the caller's commits are durable.
   Status checkpoint() GM_EXCLUDES(mutex_);
 
   // Must be called before each write. Requests a checkpoint if data.mdb has grown by
   // options.checkpoint_bytes since the last checkpoint began, or if transactions have freed that
-  // many bytes since then: only the next checkpoint makes these bytes reusable. After a request,
-  // waits if transactions have freed kGarbageMax (open_store.h) times as many bytes since the last
-  // finished checkpoint began. Never waits because of growth alone. If the calling thread holds the
-  // write lock, requests nothing and does not wait.
+  // many bytes since then: only the next checkpoint makes these bytes reusable. In these cases,
+  // also waits for one checkpoint if transactions have freed kGarbageMax (open_store.h) times
+  // options.checkpoint_bytes since the last finished checkpoint began. Never waits because of
+  // growth alone. If the calling thread holds the write lock, requests nothing and does not wait.
   void make_room() GM_EXCLUDES(mutex_);
 
   // Returns how many bytes of freed pages can be reused only when the next checkpoint is done.
@@ -84,7 +85,8 @@ class Checkpointer {
   std::chrono::milliseconds since_last() const GM_EXCLUDES(mutex_);
 
   // Returns the number of the newest checkpoint's snapshot. This snapshot stays pinned until the
-  // function returns another number. In crash tests without pins, returns the highest number.
+  // function returns another number. In crash tests without pins (TestOptions::pin is false),
+  // returns the greatest uint64_t.
   uint64_t pinned_snapshot() const { return pinned_snapshot_; }
 
  private:

@@ -6,8 +6,9 @@
 // the stage adds more than 500,000 documents, with 6007200 if the partitions need more than
 // PipelineContext::memory_bytes_max, with 5733201 if the field has a value that is neither a number
 // nor a date, with 6053600 if the value is a number but the steps are of dates, or the reverse,
-// with 5733306 if a partition's fields include the field, and as expressions::add_to_date() does.
-// Internal to engine/query. Immutable after plan(), so several threads may run it.
+// with 5733306 if the values of a partition's fields already contain the field (a field `a` = {b:
+// 1}, and the field `a.b`), and as expressions::add_to_date() does. Internal to engine/query.
+// Immutable after plan(), so several threads may run it.
 //
 // Source: MongoDB manual, "$densify"; errors and details are those of mongod 6.0.5.
 #pragma once

@@ -27,7 +27,8 @@ class RequestHandler {
   virtual void expire(std::chrono::steady_clock::time_point now) = 0;
   virtual void shut_down() = 0;
 
-  // changes() returns a new number before `notify` is called.
+  // At each change, the handler first changes the number that changes() returns. Then it calls the
+  // `notify` of on_change().
   virtual uint64_t changes() const = 0;
   // The server calls this once, before the first request. The handler may call `notify` until it is
   // destroyed, even after the server has ended.

@@ -22,8 +22,8 @@ struct DumpedCollection {
 // and the server's internal ones, and in a deployment also except admin and config. If `collection`
 // is not empty, returns only that one, and `database` must not be empty. Otherwise leaves out:
 // - in admin: only system.keys;
-// - in config, unless `database` names it: all collections except those that describe sharding and
-//   settings, which mongodump dumps too;
+// - in config: nothing if `database` names it, else all collections except those that describe
+//   sharding and settings, which mongodump dumps too;
 // - in other databases: system collections except system.js.
 //
 // Fails with NamespaceNotFound if a requested name does not exist.
