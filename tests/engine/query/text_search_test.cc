@@ -128,7 +128,7 @@ TEST(TextQuery, Search_ForTooManyTerms_IsRefused) {
   };
   EXPECT_EQ(code_of(words), ErrorCode{0});
   EXPECT_EQ(code_of(words + "w1"), ErrorCode{0});
-  EXPECT_EQ(code_of(words + "more"), ErrorCode::kExceededMemoryLimit);
+  EXPECT_EQ(code_of(words + "apple"), ErrorCode::kExceededMemoryLimit);
 }
 
 TEST(TextQuery, Matches_FindsALongPhraseQuickly) {

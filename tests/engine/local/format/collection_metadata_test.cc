@@ -1,17 +1,19 @@
 // Goal: a collection whose catalog entry has no UUID, because an older program wrote it, gets a
 // UUID that stays the same. The limits of a command do not apply to the stored filters that the
-// command happens to read first.
+// command happens to read first. A validator that is interrupted accepts nothing.
 #include "engine/local/format/collection_metadata.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <memory>
 #include <string>
 
 #include "engine/bson/json.h"
 #include "engine/checksum/crc32c.h"
 #include "engine/local/format/keyspace.h"
+#include "engine/local/validation.h"
 #include "engine/query/filter/filter.h"
 #include "engine/query/filter/filter_budget.h"
 #include "engine/query/interruption.h"
@@ -83,6 +85,45 @@ TEST(CollectionMetadata, StoredFilter_IsParsedWithoutTheLimitsOfTheCommand) {
   EXPECT_FALSE(query::Filter::parse(*filter)) << "the budget is large enough";
   const auto decoded = CollectionMetadata::decode(kPeople, entry);
   EXPECT_TRUE(decoded) << decoded.error().message();
+}
+
+// Ends the work at the check with this number, and at all later ones.
+class EndingCommand final : public query::Interruption {
+ public:
+  explicit EndingCommand(int last) : last_(last) {}
+  Status check() override {
+    if (++checks_ < last_) return {};
+    return fail(ErrorCode::kInterrupted, "killed");
+  }
+  int checks() const { return checks_; }
+
+ private:
+  const int last_;
+  int checks_ = 0;
+};
+
+TEST(CollectionMetadata, Validator_InterruptedAtTheDocumentBefore_AcceptsNothing) {
+  const std::string entry = entry_without_uuid(1, R"({"validationLevel": "moderate", "validator":
+      {"$expr": {"$lt": [{"$reduce": {"input": {"$range": [0, 100000]}, "initialValue": 0,
+                                      "in": {"$add": ["$$value", "$n"]}}}, 1000000]}}})");
+  const auto metadata = CollectionMetadata::decode(kPeople, entry);
+  ASSERT_TRUE(metadata) << metadata.error().message();
+  const bson::Document before = bson::document_from_json(R"({"_id": 1, "n": 1})").value();
+  const bson::Document after = bson::document_from_json(R"({"_id": 1, "n": 100})").value();
+  EndingCommand whole(std::numeric_limits<int>::max());
+  {
+    const query::InterruptionScope command(whole);
+    const auto is_valid = (*metadata)->validator->evaluate(after);
+    ASSERT_TRUE(is_valid);
+    ASSERT_FALSE(*is_valid);
+  }
+  ASSERT_GT(whole.checks(), 10);
+  // The document before needs as many checks.
+  EndingCommand killed(whole.checks() * 3 / 2);
+  const query::InterruptionScope command(killed);
+  const Status validated = validate(**metadata, before.view(), after);
+  ASSERT_FALSE(validated);
+  EXPECT_EQ(validated.error().code(), ErrorCode::kInterrupted);
 }
 
 }  // namespace
