@@ -137,8 +137,8 @@ TEST_F(FullStoreTest, Write_WhileCommitsFailAllTheTime_TakesNoMoreMemory) {
     while (!done) {
       EXPECT_EQ(code_of(file->flush()), ErrorCode::kOutOfDiskSpace);
       ++commits;
-      std::this_thread::sleep_for(
-          std::chrono::microseconds(100));  // without a pause, the writer seldom gets the lock
+      // Without a pause, the writer seldom gets the lock.
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
   });
   const std::string piece(kPiece, 'x');

@@ -115,7 +115,6 @@ TEST(TextQuery, Matches_TestsPhrasesAndNegations) {
   EXPECT_FALSE(text_query(R"({"$search": "-cherry"})")->matches(document));
 }
 
-// A search of quadratic time would take seconds.
 TEST(TextQuery, Search_ForTooManyTerms_IsRefused) {
   std::string words;
   for (size_t i = 0; i < kSearchTermsMax; ++i) words += "w" + std::to_string(i) + " ";
@@ -131,6 +130,7 @@ TEST(TextQuery, Search_ForTooManyTerms_IsRefused) {
   EXPECT_EQ(code_of(words + "apple"), ErrorCode::kExceededMemoryLimit);
 }
 
+// A search of quadratic time would take seconds.
 TEST(TextQuery, Matches_FindsALongPhraseQuickly) {
   constexpr size_t kTextBytes = 1'000'000;
   bson::Builder document;
