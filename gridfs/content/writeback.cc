@@ -39,6 +39,10 @@ void Writeback::add(std::shared_ptr<OpenFile> file) {
 
 std::shared_ptr<OpenFile> Writeback::remove(const OpenFile* file) {
   MutexLock lock(mutex_);
+  return remove_locked(file);
+}
+
+std::shared_ptr<OpenFile> Writeback::remove_locked(const OpenFile* file) {
   const auto found = dirty_.find(file);
   if (found == dirty_.end()) return nullptr;
   std::shared_ptr<OpenFile> reference = std::move(found->second.file);
@@ -80,11 +84,11 @@ void Writeback::release_removed() {
 
 void Writeback::release_if_removed(const std::shared_ptr<OpenFile>& file) {
   if (!file->is_detached()) return;
-  wait_for_end_of_work(file);
-  if (file.use_count() <= kListAndCaller) (void)file->unlist();
+  const std::shared_ptr<OpenFile> reference = take_if_unused(file);
+  if (reference) (void)file->unlist();
 }
 
-void Writeback::wait_for_end_of_work(const std::shared_ptr<OpenFile>& file) {
+std::shared_ptr<OpenFile> Writeback::take_if_unused(const std::shared_ptr<OpenFile>& file) {
   MutexLock lock(mutex_);
   // Compares without taking a reference, which would count.
   const auto is_at_work = [&](const std::weak_ptr<OpenFile>& other) {
@@ -93,6 +97,8 @@ void Writeback::wait_for_end_of_work(const std::shared_ptr<OpenFile>& file) {
   while (is_at_work(at_work_on_) && file.use_count() <= kListCallerAndWorker) {
     work_ended_.wait(mutex_);
   }
+  // The lock is still held, so the background thread cannot have taken the file again.
+  return file.use_count() <= kListAndCaller ? remove_locked(file.get()) : nullptr;
 }
 
 void Writeback::end_work() {

@@ -19,6 +19,7 @@ using ::testing::IsEmpty;
 constexpr int64_t kLimit = 32 << 20;
 constexpr int64_t kPiece = 256 << 10;
 constexpr uint64_t kCommitBytes = 2 << 20;
+constexpr int kRemovals = 1000;
 
 class FullStoreTest : public BucketFixture {
  protected:
@@ -83,6 +84,19 @@ TEST_F(FullStoreTest, Remove_WithDataThatNeverHadRoom_GivesAllOfItBackAtOnce) {
   EXPECT_EQ(count(bucket().detached()), 0);
   EXPECT_GT(available(), before - (4 << 20));
   EXPECT_THAT(problems(), IsEmpty());
+}
+
+// The removal wakes the background thread, which may take the file at any moment.
+TEST_F(FullStoreTest, Remove_WithUncommittedData_GivesItBackBeforeItReturns) {
+  for (int i = 0; i < kRemovals; ++i) {
+    const bson::Value id = create("small");
+    auto file = must(files_->open(id));
+    must(file->write(0, bytes_of("x"), TimeUpdate::kNow));
+    file.reset();
+    remove(id);
+    ASSERT_EQ(files_->dirty_bytes(), 0U) << "after removal " << i;
+    ASSERT_EQ(count(bucket().detached()), 0) << "after removal " << i;
+  }
 }
 
 TEST_F(FullStoreTest, Flush_AfterTheLastHasLetGoOfWhatWasRemoved_FindsItsRoom) {
