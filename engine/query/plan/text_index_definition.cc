@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/bson/builder.h"
+#include "engine/bson/dotted_path.h"
 #include "engine/bson/number.h"
 #include "engine/bson/text.h"
 #include "engine/query/text/text_index_spec.h"
