@@ -316,7 +316,7 @@ Result<Reply> Site::answer_id(const Request& request, const Target& target) cons
   if (options_.at && file.upload_date > *options_.at) {
     return gridfs::file_not_found(paths->bucket(), *id);
   }
-  if (!is_regular(file.posix.mode.value_or(0))) return not_regular("the file");
+  if (!is_regular(file)) return not_regular("the file");
   const std::string filename = file.filename.value_or(target.components[2]);
   std::string name = filename.substr(filename.rfind('/') + 1);
   return file_reply(request, {bucket_of(paths), std::move(file), std::move(name),

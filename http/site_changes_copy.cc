@@ -63,7 +63,7 @@ Status check_slashes(const Place& source, const Target& from, const Place& desti
 }
 
 Status check_copied(const FilesDocument& file) {
-  if (is_regular(file.posix.mode.value_or(0))) return {};
+  if (is_regular(file)) return {};
   return fail(ErrorCode::kPermissionDenied, "a symbolic link, device or the like is not copied");
 }
 

@@ -5,11 +5,17 @@
 #include <utility>
 
 #include "gridfs/bucket/error.h"
+#include "gridfs/namespace/nodes.h"
 
 namespace gridmount::http {
 
 bool is_regular(uint32_t mode) {
   return (mode & S_IFMT) == 0 || S_ISREG(mode);
+}
+
+bool is_regular(const gridfs::FilesDocument& file) {
+  return is_regular(
+      gridfs::mode_of_file(file.posix.mode.value_or(0), file.posix.symlink_target.has_value()));
 }
 
 Result<gridfs::Node> find_node(gridfs::PathNamespace& paths, const Target& target) {

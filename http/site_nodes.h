@@ -14,6 +14,8 @@ namespace gridmount::http {
 
 // Returns true for the mode of a regular file, and for a mode without type bits (S_IFMT).
 bool is_regular(uint32_t mode);
+// Returns true if the file is a regular file in the namespace: see gridfs::mode_of_file().
+bool is_regular(const gridfs::FilesDocument& file);
 
 // Returns the node of the target. The target's first component must be the bucket's name. Fails
 // with kNoSuchEntry if the path leads nowhere, or if the path ends with a slash but leads to no

@@ -84,6 +84,26 @@ TEST_F(HttpSiteTest, Files_AreReadByPathAndById) {
   }
 }
 
+// A path and an _id lead to the same file, so they find the same type, whatever the mode is.
+TEST_F(HttpSiteTest, Files_HaveOneTypeByPathAndById) {
+  const auto upload_with = [&](const std::string& name, const std::string& metadata) {
+    const bson::Document document = must(bson::document_from_json(metadata));
+    gridfs::UploadOptions how;
+    how.metadata = document;
+    return upload(name, "content", how);
+  };
+  const auto status_by_id = [&](const bson::Value& id) {
+    return answer("/.id" + base_ + id_path(id)).status;
+  };
+  // No file can have the type of a directory, 0040000, so this file counts as a regular one.
+  const bson::Value odd = upload_with("odd", R"({"posix": {"mode": 16877}})");
+  EXPECT_EQ(get("odd").status, 200);
+  EXPECT_EQ(status_by_id(odd), 200);
+  const bson::Value link = upload_with("link", R"({"posix": {"symlinkTarget": "target"}})");
+  EXPECT_EQ(get("link").status, 403);
+  EXPECT_EQ(status_by_id(link), 403);
+}
+
 TEST_F(HttpSiteTest, OtherIds_AreJson) {
   for (const bson::Value& id : {bson::Value("text"), bson::Value(int32_t{5}), bson::Value(2.5),
                                 bson::Value(bson::Date{5}), bson::Value(true)}) {
