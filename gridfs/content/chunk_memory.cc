@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace gridmount::gridfs {
@@ -25,7 +26,6 @@ std::shared_ptr<ChunkBuffer> ChunkMemory::try_acquire(size_t capacity) {
       refused_at_ = releases_;
       return nullptr;
     }
-    in_use_ += capacity;
     // The buffer released last is the likeliest to be in the processor's cache.
     const auto same = std::find_if(spare_.rbegin(), spare_.rend(),
                                    [&](const Spare& spare) { return spare.capacity == capacity; });
@@ -34,14 +34,22 @@ std::shared_ptr<ChunkBuffer> ChunkMemory::try_acquire(size_t capacity) {
       kept_ -= capacity;
       spare_.erase(std::next(same).base());
     }
-    while (!spare_.empty() && in_use_ + kept_ > bytes_max_) {
-      kept_ -= spare_.back().capacity;
+    while (!spare_.empty() && in_use_ + capacity + kept_ > bytes_max_) {
       dropped.push_back(std::move(spare_.back()));
       spare_.pop_back();
+      kept_ -= dropped.back().capacity;
     }
+    in_use_ += capacity;
   }
-  if (!bytes) bytes = std::make_unique_for_overwrite<uint8_t[]>(capacity);
-  return std::make_shared<ChunkBuffer>(shared_from_this(), std::move(bytes), capacity);
+  try {
+    if (!bytes) bytes = std::make_unique_for_overwrite<uint8_t[]>(capacity);
+    return std::make_shared<ChunkBuffer>(shared_from_this(), std::move(bytes), capacity);
+  } catch (const std::bad_alloc&) {
+    // No buffer exists that would release these bytes.
+    MutexLock lock(mutex_);
+    in_use_ -= capacity;
+    throw;
+  }
 }
 
 void ChunkMemory::release(std::unique_ptr<uint8_t[]> bytes, size_t capacity) {

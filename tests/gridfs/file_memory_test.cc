@@ -1,17 +1,23 @@
 // Goal: if a change of a file fails for lack of memory, the file loses nothing and continues to
 // work.
-// Method: the function that a commit calls in its transaction throws std::bad_alloc.
+// Method: the function that a commit calls in its transaction throws std::bad_alloc, or a caller
+// asks for more memory than a process can have.
 
 #include <gmock/gmock.h>
 
+#include <limits>
+#include <memory>
 #include <new>
 
+#include "gridfs/content/chunk_memory.h"
 #include "tests/gridfs/bucket_fixture.h"
+#include "tests/sanitized.h"
 
 namespace gridmount::gridfs {
 namespace {
 
 using ::testing::IsEmpty;
+using ::testing::NotNull;
 
 class FileMemoryTest : public BucketFixture {
  protected:
@@ -61,6 +67,17 @@ TEST_F(FileMemoryTest, Zero_WithoutMemory_MissingChunksAreNoHoles) {
     must(bucket().chunks().remove(transaction, std::move(filter).finish(), false));
   });
   EXPECT_EQ(code_of(file->read(4, 4)), kChunkIsMissing);
+}
+
+// A buffer that was not made occupies nothing.
+TEST(ChunkMemoryTest, Acquire_WithoutMemory_KeepsTheBudget) {
+  if (kSanitized) GTEST_SKIP() << "the sanitizer ends a program that asks for so much";
+  constexpr uint64_t kBudget = 1 << 20;
+  const auto memory = std::make_shared<ChunkMemory>(kBudget);
+  EXPECT_THROW((void)memory->try_acquire(std::numeric_limits<size_t>::max() / 4), std::bad_alloc);
+  EXPECT_EQ(memory->bytes_in_use(), 0U);
+  EXPECT_THAT(memory->try_acquire(kBudget / 2), NotNull());
+  EXPECT_THAT(memory->try_acquire(kBudget / 2), NotNull());
 }
 
 }  // namespace
