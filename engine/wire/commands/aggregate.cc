@@ -70,8 +70,10 @@ Result<bson::Document> resolve_sources(Call& call, const engine::Namespace& ns,
                   name + " options must be specified in an object, but found: " +
                       std::string(type_name(head.value)));
     }
-    GM_TRY(check_privilege(
-        call, {Privilege::Resource::kCluster, name == "$currentOp" ? "inprog" : "listSessions"}));
+    const Privilege privilege{Privilege::Resource::kCluster,
+                              name == "$currentOp" ? "inprog" : "listSessions"};
+    GM_TRY(check_privilege(call, privilege));
+    call.record_reached(privilege);
     GM_ASSIGN(const std::vector<bson::Document> documents,
               name == "$currentOp" ? current_operations(call, head.value.as_document())
                                    : local_sessions(call, head.value.as_document()));

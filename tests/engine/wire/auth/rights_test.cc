@@ -386,6 +386,23 @@ TEST_F(RightsTest, Sessions_WithoutLogIns_AreOfNoUser) {
   EXPECT_EQ(code_of(more), 43);
 }
 
+// The server's own state is read when the cursor is opened, but each getMore checks the privilege.
+TEST_F(RightsTest, CursorOverTheServersState_EndsWithThePrivilege) {
+  const std::string role = R"([{"role": "clusterMonitor", "db": "admin"}])";
+  for (const std::string stage : {R"({"$currentOp": {}})", R"({"$listLocalSessions": {}})"}) {
+    const auto monitor = with("clusterMonitor", "admin");
+    const int64_t id = cursor_id(run_as(
+        *monitor, R"({"aggregate": 1, "cursor": {"batchSize": 0}, "pipeline": [)" + stage + "]}",
+        "admin"));
+    const std::string more = R"({"getMore": {"$numberLong": ")" + std::to_string(id) +
+                             R"("}, "collection": "$cmd.aggregate"})";
+    const std::string user = R"(User": "CN=clusterMonitor-admin", "roles": )" + role + "}";
+    good(R"({"revokeRolesFrom)" + user, "$external");
+    EXPECT_EQ(code(*monitor, more, "admin"), "13") << stage;
+    good(R"({"grantRolesTo)" + user, "$external");
+  }
+}
+
 TEST_F(RightsTest, EmptyListsOfRoles_AreNotGranted) {
   const auto ann = with("read", "a");
   good(R"({"createUser": "joe", "pwd": "secret", "roles": []})", "a");
