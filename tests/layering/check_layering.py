@@ -6,14 +6,15 @@
 Rules: includes and link edges point only to lower layers. A library with a single entry header is
 used only through it. Names say what a file holds. Files stay small. Headers begin with their
 contract. Each source belongs to a target, and each header to a source. No two files define types of
-the same name. The text is about the project and nothing else. The tables below are the rules: a new
-folder needs a new line in them.
+the same name. A file includes the headers of the types that it names. The text is about the project
+and nothing else. The tables below are the rules: a new folder needs a new line in them.
 """
 
 import pathlib
 import re
 import sys
 
+from missing_includes import missing_includes
 from types_defined_twice import types_defined_twice
 from unbuilt_files import unbuilt_files
 
@@ -164,7 +165,7 @@ FOREIGN_TEXT = [
 LINES_MAX = 700
 SOURCES = {".cc", ".h", ".c", ".py", ".js", ".sh", ".cmake"}
 TEXTS = SOURCES | {".md", ".txt", ".json", ".in", ""}
-SKIPPED = re.compile(r"^(\.git|\.cache|build.*|__pycache__|.*\.gfs)$")
+SKIPPED = re.compile(r"^(\.git|\.cache|build(-.*)?|__pycache__|.*\.gfs)$")
 
 
 def files_below(folder):
@@ -223,6 +224,8 @@ class Check:
             self.report(name, 0, text)
         for name, type_name, first in types_defined_twice(texts):
             self.report(name, 0, f"{type_name} is defined in {first} as well")
+        for name, type_name, header in missing_includes(texts):
+            self.report(name, 0, f"{type_name} needs an include of {header}")
         return self.violations
 
     def check_name(self, name):

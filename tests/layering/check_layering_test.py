@@ -163,6 +163,26 @@ DEFINED_TWICE = {
     "macro": "namespace grid::a { class GM_SCOPED_CAPABILITY Place { }; }",
 }
 
+# A type may come with a header, with a header's header, with a declaration, or from several headers.
+INCLUDES_TREE = {
+    "CMakeLists.txt": "add_subdirectory(engine)\n",
+    "engine/a.h": HEADER + "namespace grid::a { struct Place {}; class Table {}; }\n",
+    "engine/b.h": HEADER + '#include "engine/a.h"\nnamespace grid::b { struct Row {}; }\n',
+    "engine/c.cc": '#include "engine/b.h"\nvoid f(a::Place, b::Row);\n',
+    "engine/d.cc": "namespace grid::a { class Table; }\nvoid g(a::Table&);\n",
+    "engine/e.cc": 'void h(std::string, other::Place);  // a::Place\nconst char* text = "a::Table";\n',
+    "engine/f.h": HEADER + "namespace grid { namespace one::x { struct Same {}; } }\n",
+    "engine/g.h": HEADER + "namespace grid { namespace two::x { struct Same {}; } }\n",
+    "engine/h.cc": "void i(x::Same);\n",
+}
+
+MISSING_INCLUDES = {
+    "source": ("engine/x.cc", "void x(a::Place);\n"),
+    "header": ("engine/x.h", HEADER + "inline void x(grid::a::Table);\n"),
+    "other_header": ("engine/x.cc", '#include "engine/f.h"\nvoid x(const a::Place&);\n'),
+    "other_declaration": ("engine/x.cc", "class Table;\nvoid x(Table&, a::Place);\n"),
+}
+
 
 class LayeringTest(unittest.TestCase):
     def check(self, files):
@@ -224,6 +244,18 @@ class LayeringTest(unittest.TestCase):
                 self.assertEqual(result.returncode, 1, result.stderr)
                 (line,) = result.stdout.splitlines()
                 self.assertRegex(line, r"^engine/c\.cc: grid::a::\w+ is defined in engine/a\.h as well$")
+
+    def test_types_with_their_headers_pass(self):
+        result = self.check_built(INCLUDES_TREE)
+        self.assertEqual((result.stdout, result.returncode), ("", 0), result.stderr)
+
+    def test_each_missing_include_is_found(self):
+        for case, (name, text) in MISSING_INCLUDES.items():
+            with self.subTest(case):
+                result = self.check_built({**INCLUDES_TREE, name: text})
+                self.assertEqual(result.returncode, 1, result.stderr)
+                (line,) = result.stdout.splitlines()
+                self.assertRegex(line, rf"^{name}: a::\w+ needs an include of engine/a\.h$")
 
     def test_folder_that_is_no_tree_is_refused(self):
         result = self.check({"a.txt": ""})

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/bson/builder.h"
 #include "engine/query/filter/filter.h"
 #include "engine/query/pipeline/stage.h"
 #include "engine/query/sort.h"

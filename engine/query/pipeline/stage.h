@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/bson/builder.h"
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
 #include "engine/query/expression/evaluator.h"

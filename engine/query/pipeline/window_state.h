@@ -9,6 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
+#include "engine/bson/string_order.h"
 #include "engine/bson/value.h"
 
 namespace gridmount::query {

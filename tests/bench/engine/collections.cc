@@ -1,4 +1,4 @@
-#include "collections.h"
+#include "tests/bench/engine/collections.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include "engine/bson/builder.h"
 #include "engine/local/open_store.h"
 #include "engine/store.h"
-#include "result_value.h"
+#include "tests/bench/engine/result_value.h"
 
 namespace gridmount::bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "documents.h"
+#include "tests/bench/engine/documents.h"
 
 #include <array>
 #include <cstdio>

@@ -11,8 +11,8 @@
 #include "engine/local/open_store.h"
 #include "engine/local/storage/environment.h"
 #include "engine/store.h"
-#include "result_value.h"
-#include "system.h"
+#include "tests/bench/engine/result_value.h"
+#include "tests/bench/engine/system.h"
 
 namespace gridmount::bench {
 namespace {

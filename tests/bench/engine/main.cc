@@ -13,12 +13,12 @@
 #include <thread>
 #include <vector>
 
-#include "collections.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/system/memory.h"
-#include "report.h"
-#include "run.h"
+#include "tests/bench/engine/collections.h"
+#include "tests/bench/engine/report.h"
+#include "tests/bench/engine/run.h"
 
 namespace gridmount::bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "memory_load.h"
+#include "tests/bench/engine/memory_load.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -9,8 +9,8 @@
 #include <string>
 #include <system_error>
 
-#include "cpu_time.h"
 #include "engine/system/file.h"
+#include "tests/bench/engine/cpu_time.h"
 
 namespace gridmount::bench {
 namespace {

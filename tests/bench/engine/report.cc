@@ -1,4 +1,4 @@
-#include "report.h"
+#include "tests/bench/engine/report.h"
 
 #include <algorithm>
 #include <utility>

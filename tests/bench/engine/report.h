@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/bson/document.h"
-#include "run.h"
+#include "tests/bench/engine/run.h"
 
 namespace gridmount::bench {
 

@@ -1,4 +1,4 @@
-#include "rows.h"
+#include "tests/bench/engine/rows.h"
 
 #include <algorithm>
 #include <array>

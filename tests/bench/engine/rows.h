@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "documents.h"
-#include "system.h"
+#include "tests/bench/engine/documents.h"
+#include "tests/bench/engine/system.h"
 
 namespace gridmount::bench {
 

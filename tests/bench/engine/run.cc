@@ -1,4 +1,4 @@
-#include "run.h"
+#include "tests/bench/engine/run.h"
 
 #include <array>
 #include <chrono>
@@ -6,10 +6,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "cpu_time.h"
 #include "engine/bson/compare.h"
 #include "engine/bson/json.h"
-#include "memory_load.h"
+#include "tests/bench/engine/cpu_time.h"
+#include "tests/bench/engine/memory_load.h"
 
 namespace gridmount::bench {
 namespace {

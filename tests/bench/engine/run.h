@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "rows.h"
-#include "system.h"
+#include "tests/bench/engine/rows.h"
+#include "tests/bench/engine/system.h"
 
 namespace gridmount::bench {
 

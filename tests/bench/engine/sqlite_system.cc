@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "system.h"
+#include "tests/bench/engine/system.h"
 
 namespace gridmount::bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "system.h"
+#include "tests/bench/engine/system.h"
 
 #include <sys/stat.h>
 

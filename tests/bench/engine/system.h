@@ -16,8 +16,8 @@
 #include <optional>
 #include <string_view>
 
-#include "documents.h"
 #include "engine/bson/document.h"
+#include "tests/bench/engine/documents.h"
 
 namespace gridmount::bench {
 

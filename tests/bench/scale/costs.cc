@@ -1,4 +1,4 @@
-#include "costs.h"
+#include "tests/bench/scale/costs.h"
 
 #include <algorithm>
 #include <fstream>

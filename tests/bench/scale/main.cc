@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "costs.h"
-#include "simulation.h"
+#include "tests/bench/scale/costs.h"
+#include "tests/bench/scale/simulation.h"
 #include "tests/bench/text_table.h"
 
 namespace gridmount::bench {

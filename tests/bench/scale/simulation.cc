@@ -1,4 +1,4 @@
-#include "simulation.h"
+#include "tests/bench/scale/simulation.h"
 
 #include <algorithm>
 #include <cmath>

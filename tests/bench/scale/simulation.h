@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "costs.h"
+#include "tests/bench/scale/costs.h"
 
 namespace gridmount::bench {
 

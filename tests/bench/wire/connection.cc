@@ -1,4 +1,4 @@
-#include "connection.h"
+#include "tests/bench/wire/connection.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>

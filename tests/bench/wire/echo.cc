@@ -1,4 +1,4 @@
-#include "echo.h"
+#include "tests/bench/wire/echo.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "connection.h"
+#include "tests/bench/wire/connection.h"
 
 namespace gridmount::bench {
 namespace {

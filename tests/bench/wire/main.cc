@@ -16,13 +16,13 @@
 #include <thread>
 #include <vector>
 
-#include "echo.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
-#include "process.h"
-#include "round_trips.h"
 #include "tests/bench/text_table.h"
-#include "transfers.h"
+#include "tests/bench/wire/echo.h"
+#include "tests/bench/wire/process.h"
+#include "tests/bench/wire/round_trips.h"
+#include "tests/bench/wire/transfers.h"
 
 namespace gridmount::bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "process.h"
+#include "tests/bench/wire/process.h"
 
 #include <signal.h>
 #include <spawn.h>
@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "connection.h"
+#include "tests/bench/wire/connection.h"
 
 namespace gridmount::bench {
 namespace {

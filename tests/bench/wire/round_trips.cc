@@ -1,4 +1,4 @@
-#include "round_trips.h"
+#include "tests/bench/wire/round_trips.h"
 
 #include <algorithm>
 #include <atomic>
@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "process.h"
+#include "tests/bench/wire/process.h"
 
 namespace gridmount::bench {
 namespace {

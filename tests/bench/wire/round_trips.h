@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "rows.h"
+#include "tests/bench/wire/rows.h"
 
 namespace gridmount::bench {
 

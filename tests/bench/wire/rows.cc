@@ -1,4 +1,4 @@
-#include "rows.h"
+#include "tests/bench/wire/rows.h"
 
 #include <algorithm>
 #include <cstring>

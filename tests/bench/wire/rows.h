@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "connection.h"
+#include "tests/bench/wire/connection.h"
 
 namespace gridmount::bench {
 

@@ -1,4 +1,4 @@
-#include "transfers.h"
+#include "tests/bench/wire/transfers.h"
 
 #include <fcntl.h>
 #include <mongoc/mongoc.h>

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "engine/local/files/meta_page.h"
-#include "environment_fixture.h"
+#include "tests/engine/local/storage/environment_fixture.h"
 
 namespace {
 
