@@ -92,9 +92,9 @@ class GatheredStream : public query::DocumentStream {
       bytes += document->size();
       if (bytes > bytes_max_) {
         return fail(ErrorCode::kQueryExceededMemoryLimit,
-                    "$merge into the source collection needs more than the " +
+                    "$out or $merge into the source collection needs more than the " +
                         std::to_string(bytes_max_) +
-                        " bytes it may use; merge into another collection");
+                        " bytes it may use; write into another collection");
       }
       documents_.push_back({bson::Document(*document), input_->text_score()});
     }
