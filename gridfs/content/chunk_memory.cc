@@ -57,8 +57,12 @@ void ChunkMemory::release(std::unique_ptr<uint8_t[]> bytes, size_t capacity) {
   in_use_ -= capacity;
   ++releases_;
   if (in_use_ + kept_ + capacity <= bytes_max_) {
-    kept_ += capacity;
-    spare_.push_back({std::move(bytes), capacity});
+    try {
+      spare_.push_back({std::move(bytes), capacity});
+      kept_ += capacity;
+    } catch (const std::bad_alloc&) {
+      // The buffer is freed. A destructor calls this function, so nothing may be thrown.
+    }
   }
   released_.notify_all();
 }

@@ -10,8 +10,11 @@ constexpr std::chrono::milliseconds kMemoryPatience{20};
 // Memory kept for reuse returns to the system if no buffer was requested for this long.
 constexpr std::chrono::seconds kTrimInterval{5};
 
-// Expected reference counts of a removed file that nobody has open. No thread without a reference
-// can get one. A thread that still holds one keeps the file alive itself.
+// How long release_removed() waits for the background thread before it counts the references again.
+constexpr std::chrono::milliseconds kRecountInterval{10};
+
+// Expected reference counts of a removed file that nobody has open. A thread that holds another
+// reference keeps the file alive itself.
 constexpr long kListAndCaller = 2;
 constexpr long kListCallerAndWorker = 3;
 
@@ -84,20 +87,29 @@ void Writeback::release_removed() {
 
 void Writeback::release_if_removed(const std::shared_ptr<OpenFile>& file) {
   if (!file->is_detached()) return;
-  const std::shared_ptr<OpenFile> reference = take_if_unused(file);
+  std::shared_ptr<OpenFile> reference;
+  {
+    MutexLock lock(mutex_);
+    wait_for_end_of_work(file);
+    // The lock is still held, so the background thread cannot have taken the file again.
+    reference = remove_if_unused(file);
+  }
   if (reference) (void)file->unlist();
 }
 
-std::shared_ptr<OpenFile> Writeback::take_if_unused(const std::shared_ptr<OpenFile>& file) {
-  MutexLock lock(mutex_);
+void Writeback::wait_for_end_of_work(const std::shared_ptr<OpenFile>& file) {
   // Compares without taking a reference, which would count.
   const auto is_at_work = [&](const std::weak_ptr<OpenFile>& other) {
     return !other.owner_before(file) && !file.owner_before(other);
   };
   while (is_at_work(at_work_on_) && file.use_count() <= kListCallerAndWorker) {
-    work_ended_.wait(mutex_);
+    // Another thread may get the file by its _id, and may keep the background thread waiting until
+    // this thread releases releasing_. So the count is checked again without a notification.
+    (void)work_ended_.wait_for(mutex_, kRecountInterval);
   }
-  // The lock is still held, so the background thread cannot have taken the file again.
+}
+
+std::shared_ptr<OpenFile> Writeback::remove_if_unused(const std::shared_ptr<OpenFile>& file) {
   return file.use_count() <= kListAndCaller ? remove_locked(file.get()) : nullptr;
 }
 
@@ -169,6 +181,17 @@ std::shared_ptr<OpenFile> Writeback::take_due(std::optional<Clock::time_point>& 
   return file;
 }
 
+bool Writeback::release_if_unused(const std::shared_ptr<OpenFile>& file) {
+  if (!file->is_detached()) return false;
+  std::shared_ptr<OpenFile> reference;
+  {
+    MutexLock lock(mutex_);
+    reference = remove_if_unused(file);
+  }
+  if (reference) (void)file->unlist();
+  return reference != nullptr;
+}
+
 std::optional<Writeback::Clock::time_point> Writeback::work() {
   {
     MutexLock lock(mutex_);
@@ -176,14 +199,13 @@ std::optional<Writeback::Clock::time_point> Writeback::work() {
   }
   std::optional<Clock::time_point> next;
   while (std::shared_ptr<OpenFile> file = take_due(next)) {
-    const auto is_nobodys = [&file] {
-      return file->is_detached() && file.use_count() <= kListAndCaller;
-    };
     Status committed;
-    if (!is_nobodys()) committed = file->commit_in_background();
-    // The commit removes the file from dirty_. If the commit fails, it adds the file again, due one
-    // interval later.
-    if (is_nobodys()) (void)file->unlist();
+    if (!release_if_unused(file)) {
+      // The commit removes the file from dirty_. If the commit fails, it adds the file again, due
+      // one interval later.
+      committed = file->commit_in_background();
+      (void)release_if_unused(file);
+    }
     file.reset();
     end_work();
     MutexLock lock(mutex_);

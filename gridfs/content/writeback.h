@@ -72,12 +72,19 @@ class Writeback {
   void end_work() GM_EXCLUDES(mutex_);
   std::shared_ptr<OpenFile> remove_locked(const OpenFile* file) GM_REQUIRES(mutex_);
   // If only this object and the caller have the file, forgets the file and returns the reference
-  // that this object had. Otherwise returns null. If the background thread has the file too, waits
-  // until it has released the file. Does not wait if somebody else has the file, who keeps the file
+  // that this object had. Otherwise returns null.
+  std::shared_ptr<OpenFile> remove_if_unused(const std::shared_ptr<OpenFile>& file)
+      GM_REQUIRES(mutex_);
+  // Waits until the background thread has released the file. Does not wait if the file has a holder
+  // besides the background thread, this object and the caller, because such a holder keeps the file
   // alive anyway.
-  std::shared_ptr<OpenFile> take_if_unused(const std::shared_ptr<OpenFile>& file)
-      GM_EXCLUDES(mutex_);
+  void wait_for_end_of_work(const std::shared_ptr<OpenFile>& file) GM_REQUIRES(mutex_);
+  // For release_removed(): releases the file if it is removed and only this object, the background
+  // thread and the caller have it.
   void release_if_removed(const std::shared_ptr<OpenFile>& file) GM_EXCLUDES(mutex_);
+  // For the background thread: if the file is removed and only this object and the caller have it,
+  // forgets it without a commit. Returns whether it did.
+  bool release_if_unused(const std::shared_ptr<OpenFile>& file) GM_EXCLUDES(mutex_);
   void set_due(const OpenFile* file, Clock::time_point due) GM_REQUIRES(mutex_);
 
   struct Dirty {

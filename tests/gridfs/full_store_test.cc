@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "tests/gridfs/bucket_fixture.h"
+#include "tests/sanitized.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -19,7 +20,7 @@ using ::testing::IsEmpty;
 constexpr int64_t kLimit = 32 << 20;
 constexpr int64_t kPiece = 256 << 10;
 constexpr uint64_t kCommitBytes = 2 << 20;
-constexpr int kRemovals = 1000;
+constexpr int kRemovals = random_rounds(1000);
 
 class FullStoreTest : public BucketFixture {
  protected:
