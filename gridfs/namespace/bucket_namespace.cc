@@ -1,5 +1,6 @@
 #include "gridfs/namespace/bucket_namespace.h"
 
+#include "engine/base/log.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/retry.h"
@@ -101,9 +102,16 @@ Status BucketNamespace::prepare_for_changes() {
 }
 
 Status BucketNamespace::close() {
-  const Status times = access_times_.close();
+  Status times = access_times_.close();
   GM_TRY(files_->close(kMd5Patience));
-  return times;
+  if (times || times.error().code() != ErrorCode::kOutOfDiskSpace) return times;
+  // Files that were removed have given back their space now.
+  times = access_times_.close();
+  if (times || times.error().code() != ErrorCode::kOutOfDiskSpace) return times;
+  // A program that has only read must be able to end on a full disk.
+  log::warn("bucket '{}': the newest access times are lost: {}", bucket_.options().name,
+            times.error().message());
+  return {};
 }
 
 std::string BucketNamespace::shown(std::string_view directory, std::string_view name) const {

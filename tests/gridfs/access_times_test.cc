@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "tests/gridfs/bucket_fixture.h"
+#include "tests/logged.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -32,7 +33,19 @@ class AccessTimesTest : public BucketFixture {
     namespace_ = must(
         PathNamespace::open(store(), store().database("test"), bucket().options(), options, {}));
   }
+  void unmount() {
+    must(namespace_->close());
+    namespace_.reset();
+  }
   PathNamespace& paths() { return *namespace_; }
+  // Returns false if the store has no room for a document with so many bytes.
+  bool insert_filler(size_t bytes) {
+    const auto transaction = must(store().begin());
+    bson::Builder document;
+    document.append("filler", std::string(bytes, 'x'));
+    const auto collection = store().database("test")->collection("filler");
+    return collection->insert(*transaction, std::move(document).finish()) && transaction->commit();
+  }
 
   static timespec ago(time_t seconds) {
     timespec time{};
@@ -40,12 +53,14 @@ class AccessTimesTest : public BucketFixture {
     time.tv_sec -= seconds;
     return time;
   }
-  // Makes a file with these times, given in seconds before now.
-  bson::Value make(const std::string& name, time_t atime, time_t mtime, time_t ctime) {
+  // Makes a file with these times, given in seconds before now. Its document has the padding too.
+  bson::Value make(const std::string& name, time_t atime, time_t mtime, time_t ctime,
+                   const std::string& padding = "") {
     const bson::Value id(bson::ObjectId::generate());
     bson::Builder document;
     document.append("_id", id).append("length", int64_t{0}).append("chunkSize", 100);
     document.append("uploadDate", bson::Date::now()).append("filename", name);
+    document.append("padding", padding);
     document.open_document("metadata").open_document("posix");
     PosixFields posix;
     posix.atime = ago(atime);
@@ -215,6 +230,29 @@ TEST_F(AccessTimesTest, Strict_EachReadingCounts) {
   EXPECT_TRUE(read(id));
   mount(AccessTimeMode::kNone, false, true);
   EXPECT_FALSE(read(id));
+}
+
+// A mount of a full store that was only read from must end without an error.
+TEST_F(AccessTimesTest, Close_WithoutRoom_IsNoError) {
+  constexpr int kFiles = 300;
+  // With a page for each file, their atimes need more room than is left in a full store.
+  const std::string padding(3000, 'x');
+  std::vector<bson::Value> ids;
+  for (int i = 0; i < kFiles; ++i) {
+    ids.push_back(make("file" + std::to_string(i), 10, 5, 5, padding));
+  }
+  unmount();
+  limit(4 << 20);
+  mount(AccessTimeMode::kAll);
+  for (size_t bytes = 1 << 20; bytes > 0; bytes /= 2) {
+    while (insert_filler(bytes)) {
+    }
+  }
+  for (const bson::Value& id : ids) EXPECT_TRUE(read(id));
+  const std::string logged = logged_by([&] { must(paths().close()); });
+  EXPECT_THAT(logged,
+              testing::HasSubstr("warning: bucket 'fs': the newest access times are lost: "));
+  EXPECT_THAT(problems(), testing::IsEmpty());
 }
 
 }  // namespace
