@@ -5,6 +5,7 @@
 // Thread-safety: a value.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -40,6 +41,8 @@ struct TestOptions {
   // If set, replaces WriteQueue::kSmallBeforeBatch, the number of successive small transactions
   // after which a batch may begin.
   std::optional<int> small_before_batch = {};
+  // If set, replaces Batch::kTimeMax, the time after which a batch should end.
+  std::optional<std::chrono::milliseconds> batch_time_max = {};
   // False: `pending` is not replayed.
   bool replay_pending = true;
   // False shows what happens without D15: the first slot after a kill already has the id of the new

@@ -12,6 +12,9 @@
 #include <thread>
 
 #include "engine/bson/json.h"
+#include "engine/local/local_store.h"
+#include "engine/local/storage/environment.h"
+#include "engine/local/test_options.h"
 #include "gridfs/namespace/links.h"
 
 namespace gridmount::gridfs {
@@ -96,7 +99,14 @@ void BucketFixture::open(bool create, const BucketOptions& options) {
   store_options.create = create;
   store_options.map_bytes = uint64_t{1} << 34;
   store_options.size_limit = size_limit_;
-  store_ = must(local::open(folder_ / "store", store_options));
+  if (keeps_batches_open_) {
+    local::TestOptions test;
+    test.batch_time_max = std::chrono::hours(1);
+    store_ = std::make_unique<local::LocalStore>(
+        must(local::Environment::open(folder_ / "store", store_options, test)), store_options);
+  } else {
+    store_ = must(local::open(folder_ / "store", store_options));
+  }
   bucket_ = std::make_unique<Bucket>(*store_, store_->database("test"), options);
   change([&](engine::Transaction& transaction) { must(bucket_->ensure_indexes(transaction)); });
 }
@@ -109,6 +119,11 @@ void BucketFixture::reopen(const BucketOptions& options) {
 
 void BucketFixture::limit(uint64_t bytes) {
   size_limit_ = bytes;
+  reopen();
+}
+
+void BucketFixture::keep_batches_open() {
+  keeps_batches_open_ = true;
   reopen();
 }
 

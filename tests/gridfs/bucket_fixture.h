@@ -50,6 +50,8 @@ class BucketFixture : public ::testing::Test {
   void reopen(const BucketOptions& options = {});
   // Opens the store again with this size limit.
   void limit(uint64_t bytes);
+  // Opens the store again. A batch of transactions then ends when it is full, and not with time.
+  void keep_batches_open();
 
   // Runs `work` in a transaction and commits it.
   template <typename Work>
@@ -96,6 +98,7 @@ class BucketFixture : public ::testing::Test {
 
   std::filesystem::path folder_;
   uint64_t size_limit_ = 0;
+  bool keeps_batches_open_ = false;
   std::unique_ptr<engine::Store> store_;
   std::unique_ptr<Bucket> bucket_;
 };

@@ -10,8 +10,9 @@
 
 namespace gridmount::local {
 
-Batch::Batch(MDB_env* env, PendingFile pending, std::function<void()> on_due)
-    : env_(env), on_due_(std::move(on_due)), pending_(std::move(pending)) {}
+Batch::Batch(MDB_env* env, PendingFile pending, std::chrono::milliseconds time_max,
+             std::function<void()> on_due)
+    : env_(env), time_max_(time_max), on_due_(std::move(on_due)), pending_(std::move(pending)) {}
 
 Batch::~Batch() {
   if (txn_ != nullptr) abort();
@@ -40,7 +41,7 @@ void Batch::run() {
     while (job_ == nullptr && !stopping_) {
       if (!is_watched_) {
         wanted_.wait(mutex_);
-      } else if (!wanted_.wait_for(mutex_, kTimeMax) && job_ == nullptr && is_watched_) {
+      } else if (!wanted_.wait_for(mutex_, time_max_) && job_ == nullptr && is_watched_) {
         mutex_.unlock();
         on_due_();
         mutex_.lock();
@@ -128,7 +129,7 @@ void Batch::clear_changes() {
 
 bool Batch::is_full() const {
   return transactions_ >= kTransactionsMax || changes_.bytes().size() >= kChangesBytesMax / 8 * 7 ||
-         std::chrono::steady_clock::now() - begun_at_ >= kTimeMax;
+         std::chrono::steady_clock::now() - begun_at_ >= time_max_;
 }
 
 }  // namespace gridmount::local

@@ -37,10 +37,12 @@ class Batch {
   // the batch's transactions before its end.
   static constexpr std::chrono::milliseconds kTimeMax{20};
 
-  // `env` must outlive this object. When a batch has been open for kTimeMax, the batch's thread
-  // calls `on_due`, and repeats the call every kTimeMax until the batch ends. `on_due` must not
-  // wait, because the thread can neither begin nor end an LMDB transaction until `on_due` returns.
-  Batch(MDB_env* env, PendingFile pending, std::function<void()> on_due);
+  // `env` must outlive this object. When a batch has been open for `time_max`, the batch's thread
+  // calls `on_due`, and repeats the call after each further `time_max` until the batch ends.
+  // `on_due` must not wait, because the thread can neither begin nor end an LMDB transaction until
+  // `on_due` returns.
+  Batch(MDB_env* env, PendingFile pending, std::chrono::milliseconds time_max,
+        std::function<void()> on_due);
   ~Batch();  // aborts an open LMDB transaction
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
@@ -83,6 +85,7 @@ class Batch {
   void run() GM_EXCLUDES(mutex_);
 
   MDB_env* const env_;
+  const std::chrono::milliseconds time_max_;
   const std::function<void()> on_due_;
   PendingFile pending_;
   bool is_allowed_ = false;

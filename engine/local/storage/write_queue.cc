@@ -39,7 +39,8 @@ WriteQueue::WriteQueue(MDB_env* env, SpaceReserve& reserve, SizeLimit limit, Red
       log_(log),
       callbacks_(std::move(callbacks)),
       small_before_batch_(test.small_before_batch.value_or(kSmallBeforeBatch)),
-      batch_(env, std::move(pending), [this] { batch_is_due(); }) {}
+      batch_(env, std::move(pending), test.batch_time_max.value_or(Batch::kTimeMax),
+             [this] { batch_is_due(); }) {}
 
 WriteQueue::Role WriteQueue::wait_for_lock(Waiter& waiter) {
   if (!is_held_) {

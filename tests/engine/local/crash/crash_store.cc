@@ -22,8 +22,8 @@ Result<std::unique_ptr<engine::Store>> open_crash_store(const std::filesystem::p
   const bool asks_for_nothing =
       test.boot_id.empty() && test.pin && test.restore && test.replay && test.marks_after_replay &&
       test.checks_log_id && test.checks_order && test.syncs_records && test.waits_for_segments &&
-      !test.small_before_batch && test.replay_pending && test.keeps_log_until_replayed &&
-      !test.check_mappings;
+      !test.small_before_batch && !test.batch_time_max && test.replay_pending &&
+      test.keeps_log_until_replayed && !test.check_mappings;
   if (asks_for_nothing) return local::open(folder, options);
   GM_ASSIGN(std::unique_ptr<Environment> environment, Environment::open(folder, options, test));
   return std::unique_ptr<engine::Store>(
