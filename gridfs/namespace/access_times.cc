@@ -91,7 +91,11 @@ void AccessTimes::drop(NodeKind kind, const bson::Value& id) {
 
 Status AccessTimes::close() {
   thread_.stop();
-  return write_all();
+  const Status written = write_all();
+  // A store may make freed space usable only after a commit has failed, so there is a second
+  // attempt.
+  if (!written && written.error().code() == ErrorCode::kOutOfDiskSpace) return write_all();
+  return written;
 }
 
 std::optional<AccessTimes::Clock::time_point> AccessTimes::work() {

@@ -102,16 +102,17 @@ Status BucketNamespace::prepare_for_changes() {
 }
 
 Status BucketNamespace::close() {
+  const Status closed = files_->close(kMd5Patience);
+  // Removed files have given back their space now.
   Status times = access_times_.close();
-  GM_TRY(files_->close(kMd5Patience));
-  if (times || times.error().code() != ErrorCode::kOutOfDiskSpace) return times;
-  // Files that were removed have given back their space now.
-  times = access_times_.close();
-  if (times || times.error().code() != ErrorCode::kOutOfDiskSpace) return times;
-  // A program that has only read must be able to end on a full disk.
-  log::warn("bucket '{}': the newest access times are lost: {}", bucket_.options().name,
-            times.error().message());
-  return {};
+  if (!times && times.error().code() == ErrorCode::kOutOfDiskSpace) {
+    // A program that has only read must be able to end on a full disk.
+    log::warn("bucket '{}': the newest access times are lost: {}", bucket_.options().name,
+              times.error().message());
+    times = {};
+  }
+  GM_TRY(closed);
+  return times;
 }
 
 std::string BucketNamespace::shown(std::string_view directory, std::string_view name) const {

@@ -334,9 +334,9 @@ class PathNamespace {
   // gone.
   virtual Result<std::vector<std::string>> links_of(bson::ValueView id) = 0;
 
-  // Commits all open files, writes the atimes, waits up to 2 seconds for md5 digests and stops
-  // background work. Returns the first error of any file, or else the error of writing the atimes.
-  // If there is no room for the atimes, they are lost, and that is only a warning in the log.
+  // Commits all open files, waits up to 2 seconds for md5 digests, stops background work and writes
+  // the atimes. Returns the first error of any file, or else the error of writing the atimes. If
+  // there is no room for the atimes, they are lost, and that is only a warning in the log.
   virtual Status close() = 0;
 };
 

@@ -53,14 +53,14 @@ class AccessTimesTest : public BucketFixture {
     time.tv_sec -= seconds;
     return time;
   }
-  // Makes a file with these times, given in seconds before now. Its document has the padding too.
+  // Makes a file with these times, given in seconds before now. Its document also has `padding`.
   bson::Value make(const std::string& name, time_t atime, time_t mtime, time_t ctime,
                    const std::string& padding = "") {
     const bson::Value id(bson::ObjectId::generate());
     bson::Builder document;
     document.append("_id", id).append("length", int64_t{0}).append("chunkSize", 100);
     document.append("uploadDate", bson::Date::now()).append("filename", name);
-    document.append("padding", padding);
+    if (!padding.empty()) document.append("padding", padding);
     document.open_document("metadata").open_document("posix");
     PosixFields posix;
     posix.atime = ago(atime);
