@@ -8,30 +8,18 @@ header, or a header that includes it, or may get a declaration of the type in th
 
 import re
 
+from includes import includes_of, reached_from
 from types_defined_twice import NOISE, types_of
 
-INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 QUALIFIED = re.compile(r"\b(?=(\w+::\w+)\b)\w+::")
 DECLARATION = re.compile(r"\b(?:class|struct|enum|enum class)\s+(\w+)\s*(?::\s*\w+)?;")
-
-
-def included_by(name, includes):
-    """Returns the file and all files that it includes, directly or not."""
-    found = {name}
-    rest = [name]
-    while rest:
-        for included in includes.get(rest.pop(), ()):
-            if included not in found:
-                found.add(included)
-                rest.append(included)
-    return found
 
 
 def missing_includes(texts):
     """Returns triples of a file, a type with its innermost namespace, and the header that defines
     the type. `texts` has each file's text by its path from the root."""
     texts = {name: text for name, text in texts.items() if name.endswith((".cc", ".h"))}
-    includes = {name: INCLUDE.findall(text) for name, text in texts.items()}
+    includes = includes_of(texts)
     headers = {}
     for name, text in texts.items():
         if name.endswith(".h"):
@@ -44,8 +32,8 @@ def missing_includes(texts):
         for type_name in sorted(set(QUALIFIED.findall(text))):
             if len(headers.get(type_name, ())) != 1:
                 continue
-            included = included or included_by(name, includes)
+            included = included or reached_from({name}, includes)
             if included.isdisjoint(headers[type_name]):
                 short_name = type_name.split("::")[-1]
-                if not any(short_name in declared.get(other, ()) for other in included):
+                if not any(short_name in declared[other] for other in included):
                     yield name, type_name, *headers[type_name]

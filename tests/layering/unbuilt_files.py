@@ -11,6 +11,8 @@ import pathlib
 import posixpath
 import re
 
+from includes import includes_of, reached_from
+
 # Commands whose words are sources of a target.
 TARGET_COMMANDS = {
     "add_library",
@@ -23,7 +25,6 @@ SOURCE_SUFFIXES = (".cc", ".c")
 HEADER_SUFFIXES = (".h", ".inc")
 
 COMMAND = re.compile(r"(\w+)\s*\(([^()]*)\)")
-INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
 def commands_of(text):
@@ -89,15 +90,7 @@ def unbuilt_files(texts):
     for name, text in texts.items():
         if posixpath.basename(name) == "CMakeLists.txt":
             built |= sources_of(posixpath.dirname(name), text, texts)
-    reached = {name for name in built if name in texts}
-    waiting = list(reached)
-    while waiting:
-        name = waiting.pop()
-        for included in INCLUDE.findall(texts[name]):
-            for header in (included, name_of(posixpath.dirname(name), included)):
-                if header in texts and header not in reached:
-                    reached.add(header)
-                    waiting.append(header)
+    reached = reached_from(built & texts.keys(), includes_of(texts))
     for name in sorted(texts):
         if name.endswith(SOURCE_SUFFIXES) and name not in built:
             yield name, "no target builds this source"
