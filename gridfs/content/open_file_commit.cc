@@ -23,7 +23,12 @@ constexpr uint64_t kExpectedBytes = 1024 * 1024;
 }  // namespace
 
 Status OpenFile::commit_in_background() {
-  Status committed = commit(CommitKind::kBackground);
+  Status committed;
+  try {
+    committed = commit(CommitKind::kBackground);
+  } catch (const std::bad_alloc&) {
+    committed = fail(ErrorCode::kOperationFailed, "there is not enough memory");
+  }
   if (!committed) {
     MutexLock lock(mutex_);
     background_error_ = committed.error();

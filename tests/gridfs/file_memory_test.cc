@@ -5,9 +5,13 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <chrono>
 #include <limits>
 #include <memory>
 #include <new>
+#include <string>
+#include <thread>
 
 #include "gridfs/content/chunk_memory.h"
 #include "tests/gridfs/bucket_fixture.h"
@@ -19,21 +23,26 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::NotNull;
 
+constexpr uint64_t kCommitBytes = 1 << 20;
+
 class FileMemoryTest : public BucketFixture {
  protected:
   FileMemoryTest() {
     FileTableOptions options;
     options.commit_interval = std::chrono::hours(1);
+    options.commit_bytes = kCommitBytes;
     options.adjust_upload_date = [this](const Bucket&, engine::Transaction&, const bson::Value&,
                                         bson::Date&) -> Status {
-      if (is_short_) throw std::bad_alloc();
-      return {};
+      if (!is_short_) return {};
+      ++failures_;
+      throw std::bad_alloc();
     };
     files_ = FileTable::create(bucket(), options);
   }
   ~FileMemoryTest() override { files_.reset(); }
 
-  bool is_short_ = false;  // commits of content throw
+  std::atomic<bool> is_short_ = false;  // commits of content throw
+  std::atomic<int> failures_ = 0;       // the commits that have thrown
   std::unique_ptr<FileTable> files_;
 };
 
@@ -50,6 +59,21 @@ TEST_F(FileMemoryTest, Flush_WithoutMemory_LosesNothing) {
   EXPECT_EQ(read_all(*file), "Jello");
   must(file->flush());
   EXPECT_EQ(must(download(id)), "Jello");
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+// No caller gets the error, and the thread that commits in the background goes on.
+TEST_F(FileMemoryTest, BackgroundCommit_WithoutMemory_LosesNothing) {
+  const bson::Value id = create("a");
+  const auto file = must(files_->open(id));
+  is_short_ = true;
+  must(write(*file, 0, std::string(kCommitBytes, 'x')));
+  while (failures_ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  is_short_ = false;
+  // The first flush reports what failed in the background, although its own commit succeeds.
+  EXPECT_EQ(code_of(file->flush()), ErrorCode::kOperationFailed);
+  must(file->flush());
+  EXPECT_EQ(must(download(id)), std::string(kCommitBytes, 'x'));
   EXPECT_THAT(problems(), IsEmpty());
 }
 
