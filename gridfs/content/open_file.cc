@@ -215,6 +215,8 @@ void OpenFile::set_detached(bool detached) {
   detached_ = detached;
   // If nobody has the file open, it should be removed at once.
   if (detached && listed_) context_->writeback.hurry(this);
+  // Nobody had the file open, so the Writeback may have forgotten its changes. Now it has a name.
+  if (!detached && has_changes()) list_as_dirty();
 }
 
 bool OpenFile::is_detached() const {
@@ -222,9 +224,12 @@ bool OpenFile::is_detached() const {
   return detached_;
 }
 
-std::shared_ptr<OpenFile> OpenFile::unlist() {
+std::shared_ptr<OpenFile> OpenFile::unlist_if_unused() {
   MutexLock lock(mutex_);
-  return std::exchange(listed_, false) ? context_->writeback.remove(this) : nullptr;
+  if (!detached_ || !listed_) return nullptr;
+  std::shared_ptr<OpenFile> reference = context_->writeback.remove_if_unused(this);
+  if (reference) listed_ = false;
+  return reference;
 }
 
 bool OpenFile::quiet_for(std::chrono::milliseconds duration) const {

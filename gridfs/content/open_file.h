@@ -83,9 +83,10 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // Must be called when the files document has been moved to `detached` or back to `files`.
   void set_detached(bool detached) GM_EXCLUDES(mutex_);
   bool is_detached() const GM_EXCLUDES(mutex_);
-  // Makes the Writeback forget the file, although it may be dirty. Returns the reference that the
-  // Writeback had, or null if it had none.
-  std::shared_ptr<OpenFile> unlist() GM_EXCLUDES(mutex_);
+  // If the file is removed (is_detached()) and only the Writeback and the caller have it, makes the
+  // Writeback forget the file, although it may be dirty, and returns the reference that the
+  // Writeback had. Otherwise returns null.
+  std::shared_ptr<OpenFile> unlist_if_unused() GM_EXCLUDES(mutex_);
 
   // Adds the content of the first chunk to the chunk cache. The chunk must have been read after the
   // files document that the constructor got. Must be called before other threads have the file.

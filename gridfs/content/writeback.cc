@@ -1,5 +1,7 @@
 #include "gridfs/content/writeback.h"
 
+#include <new>
+
 #include "gridfs/content/open_file.h"
 
 namespace gridmount::gridfs {
@@ -13,10 +15,12 @@ constexpr std::chrono::seconds kTrimInterval{5};
 // How long release_removed() waits for the background thread before it counts the references again.
 constexpr std::chrono::milliseconds kRecountInterval{10};
 
-// Expected reference counts of a removed file that nobody has open. A thread that holds another
-// reference keeps the file alive itself.
+// The references to a file that nobody has open: those of dirty_ and of the caller. A thread that
+// holds another reference keeps the file alive itself.
 constexpr long kListAndCaller = 2;
-constexpr long kListCallerAndWorker = 3;
+// The references to a file that nobody has open and that is being committed in the background,
+// without that of dirty_.
+constexpr long kCallerAndWorker = 2;
 
 }  // namespace
 
@@ -29,13 +33,18 @@ void Writeback::add(std::shared_ptr<OpenFile> file) {
   const Clock::time_point due = Clock::now() + interval_;
   {
     MutexLock lock(mutex_);
+    if (is_worker() && is_at_work_on(file)) worker_has_reference_of_list_ = false;
     if (stopped_) return;
     const OpenFile* const key = file.get();
-    Dirty& dirty = dirty_[key];
-    if (dirty.file) return;
-    dirty.file = std::move(file);
-    dirty.due = due;
-    by_due_.emplace(due, key);
+    const auto [place, is_new] = dirty_.try_emplace(key);
+    if (!is_new) return;
+    try {
+      by_due_.emplace(due, key);
+    } catch (const std::bad_alloc&) {
+      dirty_.erase(place);
+      throw;
+    }
+    place->second = {std::move(file), due};
   }
   thread_.wake_by(due);
 }
@@ -45,13 +54,30 @@ std::shared_ptr<OpenFile> Writeback::remove(const OpenFile* file) {
   return remove_locked(file);
 }
 
+std::shared_ptr<OpenFile> Writeback::remove_if_unused(const OpenFile* file) {
+  MutexLock lock(mutex_);
+  const auto found = dirty_.find(file);
+  if (found == dirty_.end() || found->second.file.use_count() > kListAndCaller) return nullptr;
+  return remove_locked(file);
+}
+
 std::shared_ptr<OpenFile> Writeback::remove_locked(const OpenFile* file) {
   const auto found = dirty_.find(file);
   if (found == dirty_.end()) return nullptr;
   std::shared_ptr<OpenFile> reference = std::move(found->second.file);
   by_due_.erase({found->second.due, file});
   dirty_.erase(found);
+  if (is_worker() && is_at_work_on(reference)) worker_has_reference_of_list_ = true;
   return reference;
+}
+
+bool Writeback::is_worker() const {
+  return worker_ == std::this_thread::get_id();
+}
+
+bool Writeback::is_at_work_on(const std::shared_ptr<OpenFile>& file) const {
+  // Compares without taking a reference, which would count.
+  return at_work_ && !at_work_on_.owner_before(file) && !file.owner_before(at_work_on_);
 }
 
 void Writeback::set_due(const OpenFile* file, Clock::time_point due) {
@@ -76,7 +102,7 @@ void Writeback::hurry(const OpenFile* file) {
 void Writeback::release_removed() {
   {
     MutexLock lock(mutex_);
-    if (worker_ == std::this_thread::get_id()) return;
+    if (is_worker()) return;
   }
   MutexLock lock(releasing_);
   for (const std::shared_ptr<OpenFile>& file : dirty_files()) release_if_removed(file);
@@ -87,36 +113,32 @@ void Writeback::release_removed() {
 
 void Writeback::release_if_removed(const std::shared_ptr<OpenFile>& file) {
   if (!file->is_detached()) return;
-  std::shared_ptr<OpenFile> reference;
-  {
+  while (wait_for_end_of_work(file)) {
+    if (file->unlist_if_unused()) return;
+    // The background thread may have taken the file again.
     MutexLock lock(mutex_);
-    wait_for_end_of_work(file);
-    // The lock is still held, so the background thread cannot have taken the file again.
-    reference = remove_if_unused(file);
+    if (!is_at_work_on(file)) return;
   }
-  if (reference) (void)file->unlist();
 }
 
-void Writeback::wait_for_end_of_work(const std::shared_ptr<OpenFile>& file) {
-  // Compares without taking a reference, which would count.
-  const auto is_at_work = [&](const std::weak_ptr<OpenFile>& other) {
-    return !other.owner_before(file) && !file.owner_before(other);
-  };
-  while (is_at_work(at_work_on_) && file.use_count() <= kListCallerAndWorker) {
+bool Writeback::wait_for_end_of_work(const std::shared_ptr<OpenFile>& file) {
+  MutexLock lock(mutex_);
+  while (is_at_work_on(file)) {
+    const long unused = kCallerAndWorker + (dirty_.contains(file.get()) ? 1 : 0) +
+                        (worker_has_reference_of_list_ ? 1 : 0);
+    if (file.use_count() > unused) return false;
     // Another thread may get the file by its _id, and may keep the background thread waiting until
     // this thread releases releasing_. So the count is checked again without a notification.
     (void)work_ended_.wait_for(mutex_, kRecountInterval);
   }
-}
-
-std::shared_ptr<OpenFile> Writeback::remove_if_unused(const std::shared_ptr<OpenFile>& file) {
-  return file.use_count() <= kListAndCaller ? remove_locked(file.get()) : nullptr;
+  return true;
 }
 
 void Writeback::end_work() {
   MutexLock lock(mutex_);
   at_work_ = false;
   at_work_on_.reset();
+  worker_has_reference_of_list_ = false;
   work_ended_.notify_all();
 }
 
@@ -181,17 +203,6 @@ std::shared_ptr<OpenFile> Writeback::take_due(std::optional<Clock::time_point>& 
   return file;
 }
 
-bool Writeback::release_if_unused(const std::shared_ptr<OpenFile>& file) {
-  if (!file->is_detached()) return false;
-  std::shared_ptr<OpenFile> reference;
-  {
-    MutexLock lock(mutex_);
-    reference = remove_if_unused(file);
-  }
-  if (reference) (void)file->unlist();
-  return reference != nullptr;
-}
-
 std::optional<Writeback::Clock::time_point> Writeback::work() {
   {
     MutexLock lock(mutex_);
@@ -200,11 +211,11 @@ std::optional<Writeback::Clock::time_point> Writeback::work() {
   std::optional<Clock::time_point> next;
   while (std::shared_ptr<OpenFile> file = take_due(next)) {
     Status committed;
-    if (!release_if_unused(file)) {
+    if (!file->unlist_if_unused()) {
       // The commit removes the file from dirty_. If the commit fails, it adds the file again, due
       // one interval later.
       committed = file->commit_in_background();
-      (void)release_if_unused(file);
+      (void)file->unlist_if_unused();
     }
     file.reset();
     end_work();

@@ -36,6 +36,10 @@ class Writeback {
   // Returns the reference that this object had, or null if it had none. The reference may be the
   // last one, so the caller may release it only after it has released the file's mutex.
   std::shared_ptr<OpenFile> remove(const OpenFile* file) GM_EXCLUDES(mutex_);
+  // Like remove(), but returns null and keeps the file if anybody besides this object and the
+  // caller has it. The caller must hold the file's mutex, so that the file does not become dirty
+  // meanwhile.
+  std::shared_ptr<OpenFile> remove_if_unused(const OpenFile* file) GM_EXCLUDES(mutex_);
   // If this object has the file, makes the file due for its commit now. Does not wait.
   void hurry(const OpenFile* file) GM_EXCLUDES(mutex_);
   // Releases the files that have lost their last name (OpenFile::is_detached()) and that nobody has
@@ -71,20 +75,16 @@ class Writeback {
   // The background thread calls this function when it has released the file that it took.
   void end_work() GM_EXCLUDES(mutex_);
   std::shared_ptr<OpenFile> remove_locked(const OpenFile* file) GM_REQUIRES(mutex_);
-  // If only this object and the caller have the file, forgets the file and returns the reference
-  // that this object had. Otherwise returns null.
-  std::shared_ptr<OpenFile> remove_if_unused(const std::shared_ptr<OpenFile>& file)
-      GM_REQUIRES(mutex_);
-  // Waits until the background thread has released the file. Does not wait if the file has a holder
-  // besides the background thread, this object and the caller, because such a holder keeps the file
-  // alive anyway.
-  void wait_for_end_of_work(const std::shared_ptr<OpenFile>& file) GM_REQUIRES(mutex_);
-  // For release_removed(): releases the file if it is removed and only this object, the background
-  // thread and the caller have it.
+  // Releases the file if it has lost its last name and nobody has it open.
   void release_if_removed(const std::shared_ptr<OpenFile>& file) GM_EXCLUDES(mutex_);
-  // For the background thread: if the file is removed and only this object and the caller have it,
-  // forgets it without a commit. Returns whether it did.
-  bool release_if_unused(const std::shared_ptr<OpenFile>& file) GM_EXCLUDES(mutex_);
+  // Waits until the background thread has released the file, and returns true. Returns false
+  // without waiting if somebody besides the background thread, this object and the caller has the
+  // file, because such a holder keeps the file alive anyway.
+  bool wait_for_end_of_work(const std::shared_ptr<OpenFile>& file) GM_EXCLUDES(mutex_);
+  // Returns whether this is the background thread.
+  bool is_worker() const GM_REQUIRES(mutex_);
+  // Returns whether the background thread has taken the file.
+  bool is_at_work_on(const std::shared_ptr<OpenFile>& file) const GM_REQUIRES(mutex_);
   void set_due(const OpenFile* file, Clock::time_point due) GM_REQUIRES(mutex_);
 
   struct Dirty {
@@ -104,6 +104,9 @@ class Writeback {
   bool at_work_ GM_GUARDED_BY(mutex_) = false;
   std::weak_ptr<OpenFile> at_work_on_ GM_GUARDED_BY(mutex_);  // the file that thread_ has taken
   std::thread::id worker_ GM_GUARDED_BY(mutex_);              // the background thread
+  // The commit of at_work_on_ in progress has the reference that dirty_ had. May stay true until
+  // end_work() although the commit has released the reference.
+  bool worker_has_reference_of_list_ GM_GUARDED_BY(mutex_) = false;
   Condition work_ended_;
   uint64_t failures_ GM_GUARDED_BY(mutex_) = 0;
   std::optional<Error> last_failure_ GM_GUARDED_BY(mutex_);

@@ -63,6 +63,8 @@ Result<Node> BucketNamespace::link(bson::ValueView id, std::string_view director
     GM_ASSIGN(const std::optional<bson::View> document,
               bucket_.files().find_one(*transaction, by_id));
     if (!document) {
+      // Keeps the file alive until it is attached: its changes would go with the last reference.
+      const std::shared_ptr<File> open = files_->find(id);
       GM_TRY(attach(*transaction, id, place.path));
       GM_TRY(touch(*transaction, directory, place.directory));
       GM_TRY(transaction->commit());

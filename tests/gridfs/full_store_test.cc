@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <thread>
 
 #include "tests/gridfs/bucket_fixture.h"
@@ -98,6 +99,44 @@ TEST_F(FullStoreTest, Remove_WithUncommittedData_GivesItBackBeforeItReturns) {
     ASSERT_EQ(files_->dirty_bytes(), 0U) << "after removal " << i;
     ASSERT_EQ(count(bucket().detached()), 0) << "after removal " << i;
   }
+}
+
+// Another thread may get a removed file by its _id, change it and let it go.
+TEST_F(FullStoreTest, Remove_WhileAnotherThreadUsesTheFile_GivesItBackInTheEnd) {
+  std::mutex mutex;
+  bson::Value newest(create("first"));
+  std::atomic<bool> done = false;
+  std::thread other([&] {
+    for (bool flushes = false; !done; flushes = !flushes) {
+      bson::Value id;
+      {
+        const std::lock_guard lock(mutex);
+        id = newest;
+      }
+      const std::shared_ptr<File> file = files_->find(id);
+      if (!file) continue;
+      must(file->write(0, bytes_of("y"), TimeUpdate::kNow));
+      if (flushes) must(file->flush());
+    }
+  });
+  for (int i = 0; i < kRemovals; ++i) {
+    const bson::Value id = create("small");
+    auto file = must(files_->open(id));
+    {
+      const std::lock_guard lock(mutex);
+      newest = id;
+    }
+    must(file->write(0, bytes_of("x"), TimeUpdate::kNow));
+    file.reset();
+    remove(id);
+  }
+  done = true;
+  other.join();
+  while (files_->dirty_bytes() > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(files_->close(std::chrono::milliseconds(0)));
+  EXPECT_EQ(count(bucket().chunks()), 0);
+  EXPECT_EQ(count(bucket().detached()), 0);
+  EXPECT_THAT(problems(), IsEmpty());
 }
 
 TEST_F(FullStoreTest, Flush_AfterTheLastHasLetGoOfWhatWasRemoved_FindsItsRoom) {
